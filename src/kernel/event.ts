@@ -1,0 +1,158 @@
+/** Audit events: the closed lists of the wire, and what an action says of what it did. `modules/event` writes, seals and searches them. */
+import { defineTable } from './change.ts';
+
+/** Strict clients drop a whole page for one unknown code: nothing of our own may be added. */
+export const eventCodes = [
+  'ACME-ACCOUNT-KEY-CHANGE',
+  'ACME-ACCOUNT-REGISTER',
+  'ACME-ACCOUNT-UPDATE',
+  'ACME-AUTHORIZATION-DEACTIVATE',
+  'ACME-CHALLENGE-REQUEST-VERIFY',
+  'ACME-CHALLENGE-VERIFY',
+  'ACME-ORDER-CERTIFICATE',
+  'ACME-ORDER-FINALIZE',
+  'ACME-ORDER-NEW',
+  'ACME-ORDER-UPDATE',
+  'ACME-REVOKE',
+  'ACTOR',
+  'BOOTSTRAP-ADMINISTRATOR-ACCOUNT',
+  'BOOTSTRAP-ADMINISTRATOR-PRINCIPAL',
+  'BOOTSTRAP-GRADING-POLICY',
+  'BOOTSTRAP-GRADING-RULESET',
+  'BOOTSTRAP-LOCAL-IDENTITY-PROVIDER',
+  'CA-CERT-SYNC',
+  'CA-CRL-UPDATE',
+  'CONF-ADD',
+  'CONF-DELETE',
+  'CONF-UPDATE',
+  'CRMP-AUTHENTICATION',
+  'CRMP-BAD-REQUEST',
+  'CRMP-ENROLL',
+  'CRMP-LIST',
+  'CRMP-PROFILE-PROPERTIES',
+  'CRMP-RECOVER',
+  'CRMP-RETRIEVE',
+  'CRMP-REVOKE',
+  'DISCOVERY-CAMPAIGN-FLUSH',
+  'EST-CACERTS',
+  'EST-REVOKE-ON-RENEW',
+  'EST-SIMPLE-ENROLL',
+  'EST-SIMPLE-REENROLL',
+  'GRADING-END',
+  'GRADING-ERROR',
+  'GRADING-START',
+  'LICENSE-ERROR',
+  'LICENSE-LIMIT-REACHED',
+  'LIFECYCLE-ENROLL',
+  'LIFECYCLE-ESCROW',
+  'LIFECYCLE-MAX-CERT-PER-HOLDER',
+  'LIFECYCLE-MIGRATE',
+  'LIFECYCLE-RECOVER',
+  'LIFECYCLE-RENEW',
+  'LIFECYCLE-REVOKE',
+  'LIFECYCLE-UPDATE',
+  'PKI-CONNECTOR',
+  'REQUEST-APPROVE',
+  'REQUEST-CANCEL',
+  'REQUEST-DENY',
+  'REQUEST-SUBMIT',
+  'REQUEST-TEMPLATE',
+  'SCEP-ENROLL',
+  'SCEP-GET-CA-CERT',
+  'SCEP-GET-CERT-INITIAL',
+  'SCEP-NDES-EMULATION',
+  'SCEP-PKI-CLIENT',
+  'SCEP-PKI-OPERATION',
+  'SCEP-RENEW',
+  'SCEP-REVOKE-ON-RENEW',
+  'SCHEDULED-TASK-COMPLETE',
+  'SCHEDULED-TASK-RUN',
+  'SEC-AUTHENTICATION',
+  'SEC-AUTHORIZATION-ADD',
+  'SEC-AUTHORIZATION-DELETE',
+  'SEC-AUTHORIZATION-UPDATE',
+  'SEC-IDENTITY-PROVIDER-ADD',
+  'SEC-IDENTITY-PROVIDER-DELETE',
+  'SEC-IDENTITY-PROVIDER-UPDATE',
+  'SEC-LOCAL-IDENTITY-ADD',
+  'SEC-LOCAL-IDENTITY-DELETE',
+  'SEC-LOCAL-IDENTITY-RESET',
+  'SEC-LOCAL-IDENTITY-UPDATE',
+  'SEC-PASSWORD-POLICY-ADD',
+  'SEC-PASSWORD-POLICY-DELETE',
+  'SEC-PASSWORD-POLICY-UPDATE',
+  'SEC-ROLE-ADD',
+  'SEC-ROLE-DELETE',
+  'SEC-ROLE-UPDATE',
+  'SEC-TEAM-ADD',
+  'SEC-TEAM-DELETE',
+  'SEC-TEAM-SWITCH',
+  'SEC-TEAM-UPDATE',
+  'SERVICE-START',
+  'SERVICE-STOP',
+  'SUPERVISOR',
+  'SYNC-ENROLL',
+  'SYNC-RENEW',
+  'SYNC-REVOKE',
+  'TEAM-SWITCH',
+  'TRIGGER-DELETE',
+  'TRIGGER-EMAIL',
+  'TRIGGER-NOTIFICATION',
+  'TRIGGER-PUSH',
+  'TRIGGER-REMOVE',
+  'WCCE-ENROLL',
+] as const;
+export const eventModules = [
+  'acme',
+  'actor',
+  'analytics',
+  'aws',
+  'bootstrap',
+  'ca',
+  'configuration',
+  'crmp',
+  'est',
+  'event',
+  'f5client',
+  'f5as3',
+  'grading',
+  'internal_monitor',
+  'intune',
+  'intunepkcs',
+  'jamf',
+  'license',
+  'request',
+  'scep',
+  'scheduler',
+  'scim',
+  'security',
+  'service',
+  'thirdparty',
+  'wcce',
+  'webra',
+] as const;
+export const eventStatuses = ['success', 'failure', 'warning'] as const;
+
+export type EventCode = (typeof eventCodes)[number];
+export type EventModule = (typeof eventModules)[number];
+export type EventStatus = (typeof eventStatuses)[number];
+
+/** Which event an action leaves behind. */
+export interface Audit {
+  readonly code: EventCode;
+  readonly module: EventModule;
+}
+/** Keys of `semantics.md` 1.5; an absent value leaves its key out. Never a secret. */
+export type EventDetails = Readonly<Record<string, string | undefined>>;
+
+export interface EventDraft extends Audit {
+  readonly status: EventStatus;
+  readonly details: EventDetails;
+}
+
+/** Events wait here until the sealer numbers and chains them into `event`; both tables together are the trail. */
+export const pendingEventTable = defineTable(
+  'event_pending',
+  { id: 'text', code: 'text', module: 'text', node: 'text', status: 'text', at: 'bigint', details: 'jsonb', mac: 'text' },
+  ['id'],
+);

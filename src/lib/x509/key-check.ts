@@ -1,0 +1,122 @@
+// Finds public keys that must not be certified (CA/Browser Forum BR §6.1.6, CVE-2017-15361, RFC 5480). No list of leaked
+// keys: that is data, not arithmetic.
+
+import { createPublicKey } from 'node:crypto';
+import { toNumber } from '../der/octets.ts';
+import { childrenOf, DerError, readDer } from '../der/read.ts';
+import { TAG } from '../der/tag.ts';
+import { type PublicKey, readAlgorithm, readPublicKey } from './key-type.ts';
+
+const RSA_BITS_MIN = 2048;
+const RSA_BITS_MAX = 16_384;
+const FERMAT_ROUNDS = 100;
+
+/** Odd primes below 2000, in groups whose product a double holds exactly: one long division serves a whole group. */
+const PRIME_GROUPS = groupsOf(oddPrimesBelow(2000));
+
+/** For each prime that divides the ROCA primes' common factor: the residues that powers of 65537 reach. */
+const ROCA_RESIDUES = oddPrimesBelow(168).map((prime) => ({ prime, residues: powersModulo(65537, prime) }));
+
+/** Why the key of a SubjectPublicKeyInfo is refused; undefined for a good one. Never throws. */
+export function weakness(spki: Uint8Array): string | undefined {
+  try {
+    const element = readDer(spki);
+    const key = readPublicKey(element);
+    if (key.family === undefined) return 'unknown public key algorithm';
+    if (key.family === 'rsa') return rsaWeakness(key.rsa!);
+    if (key.family === 'ec')
+      return readAlgorithm(childrenOf(element)[0]!)[1]?.tag === TAG.oid ? ecWeakness(key, spki) : 'curve is not named';
+    return key.keyType === undefined ? 'public key of a wrong length' : undefined;
+  } catch (error) {
+    if (error instanceof DerError) return `malformed public key: ${error.message}`;
+    throw error;
+  }
+}
+
+function ecWeakness(key: PublicKey, spki: Uint8Array): string | undefined {
+  if (key.octets[0] !== 0x04) return 'point is not in the uncompressed form';
+  try {
+    createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
+    return undefined;
+  } catch {
+    return 'point is not on the curve, or the curve is unknown';
+  }
+}
+
+function rsaWeakness({ modulus, exponent }: NonNullable<PublicKey['rsa']>): string | undefined {
+  const bits = modulus.length * 8 - Math.clz32(modulus[0]!) + 24;
+  if (bits < RSA_BITS_MIN) return `RSA modulus of ${bits} bits, fewer than ${RSA_BITS_MIN}`;
+  if (bits > RSA_BITS_MAX) return `RSA modulus of ${bits} bits, more than ${RSA_BITS_MAX}`;
+  if (exponent.length > 32) return 'RSA exponent above 2^256';
+  const e = toNumber(exponent);
+  if (e < 65537n || e % 2n === 0n) return 'RSA exponent is even or below 65537';
+  const n = toNumber(modulus);
+  if (n % 2n === 0n) return 'RSA modulus is even';
+  if (ROCA_RESIDUES.every(({ prime, residues }) => residues.has(Number(n % BigInt(prime))))) return 'RSA key of a weak generator (ROCA)';
+  if (hasSmallFactor(n)) return 'RSA modulus has a small factor';
+  return hasCloseFactors(n) ? 'RSA primes are too close to each other' : undefined;
+}
+
+function hasSmallFactor(n: bigint): boolean {
+  return PRIME_GROUPS.some(({ product, primes }) => {
+    const rest = Number(n % product);
+    return primes.some((prime) => rest % prime === 0);
+  });
+}
+
+/** Fermat: n = a² − b² for an `a` just above the square root. */
+function hasCloseFactors(n: bigint): boolean {
+  let a = squareRoot(n);
+  if (a * a === n) return true;
+  for (let round = 0; round < FERMAT_ROUNDS; round++) {
+    a += 1n;
+    if (isSquare(a * a - n)) return true;
+  }
+  return false;
+}
+
+function isSquare(value: bigint): boolean {
+  // Squares leave 12 of the 64 residues; the product of small odd numbers sorts out nearly all of the rest.
+  if (!SQUARES_64.has(Number(value & 63n))) return false;
+  const rest = Number(value % 45045n);
+  if (!SQUARES_BY.every(({ modulus, squares }) => squares.has(rest % modulus))) return false;
+  return squareRoot(value) ** 2n === value;
+}
+
+const squaresModulo = (modulus: number): ReadonlySet<number> => new Set(Array.from({ length: modulus }, (_, i) => (i * i) % modulus));
+const SQUARES_64 = squaresModulo(64);
+const SQUARES_BY = [5, 7, 9, 11, 13].map((modulus) => ({ modulus, squares: squaresModulo(modulus) }));
+
+/** Rounded down; Newton from above. */
+function squareRoot(value: bigint): bigint {
+  let root = 1n << BigInt(Math.ceil(value.toString(16).length * 2));
+  for (;;) {
+    const next = (root + value / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+function oddPrimesBelow(limit: number): readonly number[] {
+  const primes: number[] = [];
+  for (let candidate = 3; candidate < limit; candidate += 2) if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate);
+  return primes;
+}
+
+function groupsOf(primes: readonly number[]): readonly { readonly product: bigint; readonly primes: readonly number[] }[] {
+  const groups: { product: number; primes: number[] }[] = [];
+  for (const prime of primes) {
+    const last = groups.at(-1);
+    if (last !== undefined && Number.isSafeInteger(last.product * prime)) {
+      last.product *= prime;
+      last.primes.push(prime);
+    } else groups.push({ product: prime, primes: [prime] });
+  }
+  return groups.map((group) => ({ product: BigInt(group.product), primes: group.primes }));
+}
+
+function powersModulo(base: number, modulus: number): ReadonlySet<number> {
+  const powers = new Set<number>();
+  for (let power = 1; !powers.has(power); power = (power * (base % modulus)) % modulus) powers.add(power);
+  return powers;
+}

@@ -1,0 +1,128 @@
+/** Reading events: search (heql) and single ones, sealed or about to be. */
+import { z } from 'zod';
+import { type Operation, operation } from '../../kernel/action.ts';
+import { queryErrors } from '../../kernel/errors.ts';
+import { eventCodes, eventModules, eventStatuses } from '../../kernel/event.ts';
+import { needs, sections } from '../../kernel/permission.ts';
+import { epochMs, id } from '../../kernel/schema.ts';
+import { type Sort, SortError, searchQuery, sortColumns, vocabularyOf } from '../../kernel/search.ts';
+import { QueryError } from '../../lib/query/error.ts';
+import { parse } from '../../lib/query/parse.ts';
+import { compile, count, cut, page } from '../../storage/search.ts';
+import { eventErrors } from './errors.ts';
+import { eventDictionary } from './events.query.ts';
+
+const event = z
+  .object({
+    _id: id,
+    code: z.enum(eventCodes),
+    module: z.enum(eventModules),
+    node: z.string(),
+    status: z.enum(eventStatuses),
+    timestamp: epochMs,
+    details: z.array(z.object({ key: z.string(), value: z.string() }).meta({ id: 'EventDetail' })),
+    removeAt: epochMs.optional(),
+    seal: z.string().optional(),
+  })
+  .meta({ id: 'EventResponse' });
+
+const results = z
+  .object({
+    results: z.array(event.meta({ id: 'EventSearchResult' })),
+    pageIndex: z.int(),
+    pageSize: z.int(),
+    count: z.int().optional(),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'EventSearchResultsResponse' });
+
+interface Row {
+  readonly id: string;
+  readonly code: string;
+  readonly module: string;
+  readonly node: string;
+  readonly status: string;
+  readonly at: number;
+  /** Null, like anything else that is no text, only where somebody was at it by hand. */
+  readonly details: Readonly<Record<string, unknown>> | null;
+  readonly remove_at: number | null;
+  readonly seal: string | null;
+}
+const columns = ['id', 'code', 'module', 'node', 'status', 'at', 'details', 'remove_at', 'seal'] as const satisfies readonly (keyof Row)[];
+
+const present = ({ id, at, details, remove_at: removeAt, seal, ...row }: Row) => ({
+  _id: id,
+  ...row,
+  timestamp: at,
+  details: Object.entries(details ?? {}).map(([key, value]) => ({ key, value: typeof value === 'string' ? value : JSON.stringify(value) })),
+  ...(removeAt === null ? {} : { removeAt }),
+  ...(seal === null ? {} : { seal }),
+});
+
+const newestFirst: readonly Sort[] = [{ column: 'at', descending: true }];
+
+/** Throws what the search was refused with. */
+function refused(error: unknown): never {
+  if (error instanceof QueryError) throw queryErrors.invalid(error.message);
+  if (error instanceof SortError) throw eventErrors.query(error.message);
+  throw error;
+}
+
+const frame = {
+  tag: 'event',
+  class: 'configuration',
+  capabilities: ['events'],
+  audit: 'not-audited',
+  permission: needs(sections.event, 'audit'),
+  invalid: eventErrors.query,
+  unexpected: eventErrors.internal,
+} as const;
+
+type SearchQuery = z.infer<typeof searchQuery>;
+
+function selectionOf({ query, sortedBy = [] }: SearchQuery, now: number) {
+  try {
+    const condition = compile(parse(query, vocabularyOf(eventDictionary)), eventDictionary, now);
+    const sort = sortedBy.length > 0 ? sortColumns(eventDictionary, sortedBy) : newestFirst;
+    return { selection: { from: 'event_all', where: [condition] }, sort };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+export const eventOperations: readonly Operation[] = [
+  operation<SearchQuery>({
+    ...frame,
+    id: 'event.search',
+    method: 'POST',
+    path: '/api/v1/events/search',
+    body: searchQuery.meta({ id: 'EventSearchQuery' }),
+    errors: [queryErrors.invalid, eventErrors.query, eventErrors.internal],
+    answers: { 200: results },
+    async run({ body }, { database, now }) {
+      const { pageIndex, pageSize, withCount } = body;
+      const { selection, sort } = selectionOf(body, now());
+      const [rows, counted] = await Promise.all([
+        database.rows<Row>(page({ ...selection, columns, sort, pageIndex, pageSize })),
+        withCount ? database.rows<{ count: number }>(count(selection)) : [],
+      ]);
+      const { results, hasMore } = cut(rows, pageSize);
+      return { answer: { results: results.map(present), pageIndex, pageSize, ...counted[0], hasMore } };
+    },
+  }),
+  operation({
+    ...frame,
+    id: 'event.get',
+    method: 'GET',
+    path: '/api/v1/events/:id',
+    match: { id: 'id' },
+    errors: [eventErrors.notFound, eventErrors.internal],
+    answers: { 200: event },
+    async run({ params }, { database }) {
+      const text = `select ${columns.join(', ')} from event_all where id = $1`;
+      const [row] = await database.rows<Row>({ name: 'event-get', text, values: [params['id']] });
+      if (!row) throw eventErrors.notFound(`'${params['id']}' does not exist`);
+      return { answer: present(row) };
+    },
+  }),
+];

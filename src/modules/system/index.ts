@@ -1,0 +1,2 @@
+/** The service itself. */
+export { checkVault } from './vault-check.ts';
