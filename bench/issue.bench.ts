@@ -22,7 +22,7 @@ export async function run(): Promise<object> {
     ),
   );
   const request = (i: number) => requests[i % requests.length]!;
-  const service = await startService();
+  const service = await startService({ settings: { PERENNIAL_LOG_LEVEL: 'info' } });
   const client = new pg.Client(service.databaseUrl);
   await client.connect();
   try {

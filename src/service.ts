@@ -70,7 +70,12 @@ async function start({ settings, sources, log }: ServiceTools, undo: Undo[]): Pr
   const vault = createVault({ key, random: sources.random });
 
   const commit = createCommitter(database.writers, { lanes, unitsMax: 64 });
-  const parts = assemble({ sealSecret: sealSecret(settings, vault), commit, sources });
+  // The sealer has a lane of its own: its batches are larger than what callers wait for.
+  const parts = assemble({
+    sealSecret: sealSecret(settings, vault),
+    commit: createCommitter(database.writers, { lanes: 1, unitsMax: 64 }),
+    sources,
+  });
   const performer = createPerformer(commit, parts.trail);
   const contexts = createContexts({
     sources,
@@ -131,7 +136,7 @@ async function openMigrated(url: string, settings: Settings, log: Logger, undo: 
   const database = openDatabase({
     url,
     poolSize: settings.database.poolSize,
-    lanes,
+    lanes: lanes + 1,
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   undo.push(() => database.close());

@@ -3,7 +3,7 @@
 import type pg from 'pg';
 import { type Change, type Commit, Conflict } from '../kernel/change.ts';
 import { unavailable } from './database.ts';
-import { type Batch, batches } from './statements.ts';
+import { groupStatement, lostCondition } from './statements.ts';
 
 export interface CommitterOptions {
   /** Transactions under way at once. */
@@ -25,8 +25,9 @@ export function createCommitter(pool: pg.Pool, { lanes, unitsMax }: CommitterOpt
 
   const next = () => {
     while (busy < lanes && waiting.length > 0) {
-      const group = waiting.slice(0, unitsMax);
-      waiting = waiting.slice(unitsMax);
+      const size = groupSize(waiting, unitsMax);
+      const group = waiting.slice(0, size);
+      waiting = waiting.slice(size);
       busy += 1;
       void applyGroup(group).finally(() => {
         busy -= 1;
@@ -37,10 +38,10 @@ export function createCommitter(pool: pg.Pool, { lanes, unitsMax }: CommitterOpt
 
   async function applyGroup(group: readonly Unit[]): Promise<void> {
     try {
-      await transaction(group.flatMap(({ changes }) => changes));
+      await apply(group.flatMap(({ changes }) => changes));
       for (const unit of group) unit.settle();
     } catch (error) {
-      if (group.length > 1 && !isUnavailable(error)) return oneByOne(group);
+      if (group.length > 1 && !isOutage(error)) return oneByOne(group);
       if (group.length === 1 && isTransient(error)) return oneByOne(group);
       for (const unit of group) unit.settle(error);
     }
@@ -48,61 +49,50 @@ export function createCommitter(pool: pg.Pool, { lanes, unitsMax }: CommitterOpt
 
   /** Finds the loser: the others are none the worse for having shared a transaction with it. */
   async function oneByOne(group: readonly Unit[]): Promise<void> {
-    for (const unit of group)
-      await repeated(unit).then(
-        () => unit.settle(),
-        (failure: unknown) => unit.settle(failure),
-      );
+    for (const { changes, settle } of group) await repeatedly(changes).then(() => settle(), settle);
   }
 
-  async function repeated({ changes }: Unit, attempt = 1): Promise<void> {
+  async function repeatedly(changes: readonly Change[], attempt = 1): Promise<void> {
     try {
-      await transaction(changes);
+      await apply(changes);
     } catch (error) {
       if (!isTransient(error) || attempt === attemptsMax) throw error;
-      return repeated({ changes, settle: () => {} }, attempt + 1);
+      return repeatedly(changes, attempt + 1);
     }
   }
 
-  async function transaction(changes: readonly Change[]): Promise<void> {
-    const client = await pool.connect().catch((error: unknown) => Promise.reject(unavailable(error)));
-    let broken = false;
-    try {
-      await client.query('begin');
-      for (const batch of batches(changes)) await apply(client, batch);
-      await client.query('commit');
-    } catch (error) {
-      await client.query('rollback').catch(() => {
-        broken = true;
-      });
-      throw translated(error);
-    } finally {
-      client.release(broken);
-    }
+  async function apply(changes: readonly Change[]): Promise<void> {
+    const { name, text, values } = groupStatement(changes);
+    await pool.query({ name, text, values: [...values] }).catch((error: unknown) => Promise.reject(translated(error, changes)));
   }
 
   return (changes) =>
     new Promise<void>((resolve, reject) => {
+      if (changes.length === 0) return resolve();
       waiting.push({ changes, settle: (error) => (error === undefined ? resolve() : reject(error)) });
       if (waiting.length === 1) setImmediate(next);
     });
 }
 
-async function apply(client: pg.PoolClient, { name, text, rows, changes }: Batch): Promise<void> {
-  const { rowCount } = await client.query({ name, text, values: [rows] }).catch((error: unknown) => {
-    const reason = conflictBySqlState.get((error as { code?: string }).code ?? '');
-    throw reason ? new Conflict(reason, changes.length === 1 ? changes[0] : undefined) : error;
-  });
-  if (rowCount !== changes.length) throw new Conflict('condition', changes.length === 1 ? changes[0] : undefined);
+/** How many of the waiting units go together. One that guards goes alone: within one statement it would not see what the others do. */
+function groupSize(waiting: readonly Unit[], unitsMax: number): number {
+  const guarding = waiting.findIndex(({ changes }) => changes.some(({ op }) => op === 'guard'));
+  return guarding < 0 ? Math.min(waiting.length, unitsMax) : Math.min(Math.max(guarding, 1), unitsMax);
 }
 
-const conflictBySqlState = new Map([
+const conflicts: ReadonlyMap<string, Conflict['reason']> = new Map([
+  [lostCondition, 'condition'],
   ['23505', 'duplicate'],
   ['23503', 'reference'],
   ['23001', 'reference'],
-] as const) as ReadonlyMap<string, 'duplicate' | 'reference'>;
+]);
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
 
 /** Serialization failure and deadlock: nothing is wrong with the unit itself. */
-const isTransient = (error: unknown) => ['40001', '40P01'].includes((error as { code?: string }).code ?? '');
-const isUnavailable = (error: unknown) => (error as { code?: string }).code === 'database-unavailable';
-const translated = (error: unknown) => (error instanceof Conflict || isTransient(error) ? error : unavailable(error));
+const isTransient = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
+const isOutage = (error: unknown): boolean => codeOf(error) === 'database-unavailable';
+
+function translated(error: unknown, changes: readonly Change[]): unknown {
+  const reason = conflicts.get(codeOf(error));
+  return reason ? new Conflict(reason, changes.length === 1 ? changes[0] : undefined) : unavailable(error);
+}

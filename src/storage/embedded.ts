@@ -49,7 +49,7 @@ const usualSettings: Readonly<Record<string, string>> = {
   jit: 'off',
   fsync: 'on',
   synchronous_commit: 'on',
-  wal_compression: 'pglz',
+  wal_compression: 'off',
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
   log_checkpoints: 'off',

@@ -1,90 +1,130 @@
-/** Changes as SQL: one multi-row statement for all changes of one shape. Names come from table declarations, values are always bound. */
-import type { Change, Table, Values } from '../kernel/change.ts';
+/** Changes as SQL: all of a group in one statement, which is a transaction of its own. Names come from table declarations, values are always bound. */
+import type { Change, ColumnType, Table, Values } from '../kernel/change.ts';
+import { encodeColumn, parameterText, valueText } from './columns.ts';
 
-export interface Batch {
+export interface GroupStatement {
   readonly name: string;
   readonly text: string;
-  readonly changes: readonly Change[];
-  /** The rows as the statement's only parameter. */
-  readonly rows: string;
+  readonly values: readonly (Buffer | number)[];
 }
+
+/** What the statement raises when a change did not touch exactly its row: division by zero. */
+export const lostCondition = '22012';
 
 interface Parts {
   readonly key: Values;
   readonly set: Values;
   readonly expect: Values;
 }
+interface Batch {
+  /** Changes of one shape share a table, an operation and the columns they name. */
+  readonly shape: string;
+  readonly change: Change;
+  readonly members: Parts[];
+}
+
 const partsOf = (change: Change): Parts =>
   change.op === 'insert'
     ? { key: {}, set: change.row, expect: {} }
     : { key: change.key, set: change.op === 'update' ? change.set : {}, expect: change.expect };
 
-/** In one order for every process (table and shape, then key), so that groups wait for each other but hardly ever in a circle. */
-export function batches(changes: readonly Change[]): readonly Batch[] {
-  const byShape = new Map<string, { change: Change; parts: Parts }[]>();
+/** One statement for all changes; their order does not matter, since each sees the rows as they were before any of them. So no two of them may
+ *  touch one row: the second would touch none, and the group is then lost. */
+export function groupStatement(changes: readonly Change[]): GroupStatement {
+  const batches = byShape(changes);
+  const values = batches.flatMap((batch) => [
+    ...columnsOf(batch).map(({ type, values: column }) => encodeColumn(type, column)),
+    batch.members.length,
+  ]);
+  return { ...textOf(batches), values };
+}
+
+/** In one order for every process (shape, then key), so that groups wait for each other but hardly ever in a circle. */
+function byShape(changes: readonly Change[]): readonly Batch[] {
+  const batches = new Map<string, Batch>();
   for (const change of changes) {
     const parts = partsOf(change);
-    const shape = [change.table.name, change.op, ...[parts.key, parts.set, parts.expect].map((part) => Object.keys(part).join())].join('|');
-    const same = byShape.get(shape);
-    if (same) same.push({ change, parts });
-    else byShape.set(shape, [{ change, parts }]);
+    const shape = `${change.table.name}|${change.op}|${Object.keys(parts.key)}|${Object.keys(parts.set)}|${Object.keys(parts.expect)}`;
+    const same = batches.get(shape);
+    if (same) same.members.push(parts);
+    else batches.set(shape, { shape, change, members: [parts] });
   }
-  const shapes = [...byShape].sort(([a, [first]], [b, [second]]) => {
-    const [one, other] = [phases[first!.change.op], phases[second!.change.op]];
-    if (one !== other) return one - other;
-    // What refers goes before what it refers to: tables are named in the order of their foreign keys.
-    return a < b === (first!.change.op !== 'remove') ? -1 : 1;
-  });
-  return shapes.map(([shape, members]) => {
-    if (members.length > 1 && members[0]!.change.op !== 'insert') members.sort((a, b) => (sortKey(a.parts) < sortKey(b.parts) ? -1 : 1));
-    const { change, parts } = members[0]!;
-    return {
-      ...statementOf(shape, change, parts),
-      changes: members.map((m) => m.change),
-      rows: JSON.stringify(members.map((m) => record(m.parts))),
-    };
-  });
+  for (const { change, members } of batches.values()) if (change.op !== 'insert' && members.length > 1) members.sort(byKey);
+  return [...batches.values()].sort((a, b) => (a.shape < b.shape ? -1 : 1));
 }
-/** Removals first and guards last, so that what one unit of a group guards against is seen when another unit of it does it. */
-const phases = { remove: 0, insert: 1, update: 1, guard: 2 } as const;
-const sortKey = ({ key }: Parts): string => Object.values(key).join('\u0000');
+const keyText = ({ key }: Parts): string => Object.values(key).join('\u0000');
+const byKey = (a: Parts, b: Parts): number => (keyText(a) < keyText(b) ? -1 : 1);
 
-/** One row of the parameter: `k_` what it is found by, `s_` what it becomes, `e_` what it must hold. */
-function record({ key, set, expect }: Parts): Values {
-  const row: Record<string, unknown> = {};
-  for (const name in key) row[`k_${name}`] = encode(key[name]);
-  for (const name in set) row[`s_${name}`] = encode(set[name]);
-  for (const name in expect) row[`e_${name}`] = encode(expect[name]);
-  return row;
+interface Column {
+  /** `k_` what a row is found by, `s_` what it becomes, `e_` what it must hold. */
+  readonly alias: string;
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly values: readonly unknown[];
 }
-const encode = (value: unknown): unknown =>
-  value instanceof Uint8Array ? `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}` : value;
 
-const statements = new Map<string, { readonly name: string; readonly text: string }>();
+function columnsOf({ change: { table }, members }: Batch): readonly Column[] {
+  const of = (prefix: string, part: keyof Parts) =>
+    Object.keys(members[0]![part]).map((name) => ({
+      alias: prefix + name,
+      name,
+      type: typeOf(table, name),
+      values: members.map((member) => member[part][name]),
+    }));
+  return [...of('k_', 'key'), ...of('s_', 'set'), ...of('e_', 'expect')];
+}
 
-function statementOf(shape: string, { table, op }: Change, { key, set, expect }: Parts): { readonly name: string; readonly text: string } {
-  const known = statements.get(shape);
-  if (known) return known;
-  const [keys, sets, expects] = [key, set, expect].map((part) => Object.keys(part)) as [string[], string[], string[]];
-  const columns = [
-    ...keys.map((c) => `k_${c} ${typeOf(table, c)}`),
-    ...sets.map((c) => `s_${c} ${typeOf(table, c)}`),
-    ...expects.map((c) => `e_${c} ${typeOf(table, c)}`),
-  ];
-  const from = `json_to_recordset($1::json) as x(${columns.join(', ')})`;
-  const where = [...keys.map((c) => `t.${c} = x.k_${c}`), ...expects.map((c) => `t.${c} is not distinct from x.e_${c}`)].join(' and ');
-  const text = {
-    insert: () => `insert into ${table.name} (${sets.join(', ')}) select ${sets.map((c) => `x.s_${c}`).join(', ')} from ${from}`,
-    update: () => `update ${table.name} t set ${sets.map((c) => `${c} = x.s_${c}`).join(', ')} from ${from} where ${where}`,
-    remove: () => `delete from ${table.name} t using ${from} where ${where}`,
-    guard: () => `select 1 from ${table.name} t, ${from} where ${where} for share of t`,
-  }[op]();
-  const statement = { name: `change-${statements.size}`, text };
-  statements.set(shape, statement);
+const known = new Map<string, { readonly name: string; readonly text: string }>();
+const knownMax = 1_000;
+let made = 0;
+
+/** Prepared under a name, by the shapes that come together. Parameters: the columns of each batch, then how many rows it has. */
+function textOf(batches: readonly Batch[]): { readonly name: string; readonly text: string } {
+  const shapes = batches.map(({ shape }) => shape).join('\n');
+  const found = known.get(shapes);
+  if (found) return found;
+  let position = 0;
+  const next = () => {
+    position += 1;
+    return position;
+  };
+  const parts: string[] = [];
+  const holds: string[] = [];
+  for (const [i, batch] of batches.entries()) {
+    parts.push(`c${i} as (${partText(batch, next)})`);
+    holds.push(`(select count(*) from c${i}) = $${next()}::bigint`);
+  }
+  const text = `with ${parts.join(',\n')}\nselect 1 / case when ${holds.join(' and ')} then 1 else 0 end`;
+  if (known.size >= knownMax) known.clear();
+  made += 1;
+  const statement = { name: `changes-${made}`, text };
+  known.set(shapes, statement);
   return statement;
 }
 
-function typeOf(table: Table, column: string): string {
+function partText(batch: Batch, next: () => number): string {
+  const { table, op } = batch.change;
+  const columns = columnsOf(batch);
+  const from = `unnest(${columns.map(({ type }) => parameterText(type, next())).join(', ')}) as x(${columns.map(({ alias }) => alias).join(', ')})`;
+  const value = ({ type, alias }: Column) => valueText(type, `x.${alias}`);
+  const of = (prefix: string) => columns.filter(({ alias }) => alias.startsWith(prefix));
+  const where = [
+    ...of('k_').map((column) => `t.${column.name} = ${value(column)}`),
+    ...of('e_').map((column) => `t.${column.name} is not distinct from ${value(column)}`),
+  ].join(' and ');
+  const sets = of('s_');
+  const texts = {
+    insert: () =>
+      `insert into ${table.name} (${sets.map(({ name }) => name).join(', ')}) select ${sets.map(value).join(', ')} from ${from} returning 1`,
+    update: () =>
+      `update ${table.name} t set ${sets.map((column) => `${column.name} = ${value(column)}`).join(', ')} from ${from} where ${where} returning 1`,
+    remove: () => `delete from ${table.name} t using ${from} where ${where} returning 1`,
+    guard: () => `select 1 from ${table.name} t, ${from} where ${where} for share of t`,
+  };
+  return texts[op]();
+}
+
+function typeOf(table: Table, column: string): ColumnType {
   const type = table.columns[column];
   if (!type) throw new Error(`${table.name} has no column ${column}`);
   return type;

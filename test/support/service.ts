@@ -11,6 +11,10 @@ import { type Client, createClient } from './client.ts';
 
 export const administratorSecret = 'the-administrators-secret';
 const root = join(import.meta.dirname, '..', '..');
+/** The words after `node` of `npm start`. */
+const startWords: readonly string[] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  .scripts.start.split(' ')
+  .slice(1);
 export const openapi: OpenApi = JSON.parse(readFileSync(join(root, 'api', 'openapi.json'), 'utf8'));
 
 export interface RunningService {
@@ -49,7 +53,11 @@ export async function startService({ directory, databaseUrl, settings = {} }: Se
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl, PERENNIAL_VAULT_KEY: '11'.repeat(32) }),
     ...settings,
   };
-  const child = spawn(process.execPath, [join(root, 'src', 'main.ts')], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(
+    process.execPath,
+    startWords.map((word) => (word === 'src/main.ts' ? join(root, word) : word)),
+    { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
   const welcome = await ready(child);
   const url = `http://127.0.0.1:${port}`;
   return {
@@ -87,7 +95,7 @@ function ready(child: ChildProcess): Promise<string> {
       if (/^ {2}stop .*\n/m.test(said)) resolve(said);
     });
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      complained += text;
+      complained = (complained + text).slice(-10_000);
     });
     child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${complained}`)));
   });

@@ -210,9 +210,14 @@ describe('its certificates', () => {
     await assert.rejects(openedAt(await accept({})).issue(order, prepared), /another key/);
   });
 
-  it('are not handed out when the signer fails', async () => {
-    const stored = await accept({ caKey });
-    const tools = { ...toolsAt(Date.now), signer: () => ({ publicKey: new Uint8Array(), sign: async () => Uint8Array.of(0x30, 0) }) };
+  it('are not handed out when a fault spoils an RSA signature', async () => {
+    const stored = await accept({ caKey: { value: pemOf(keyMakers['RSA 2048']()) } });
+    const usual = toolsAt(Date.now);
+    const signer: typeof usual.signer = (...key) => {
+      const { publicKey, sign } = usual.signer(...key);
+      return { publicKey, sign: async (...data) => (await sign(...data)).map((octet, i) => (i === 99 ? octet ^ 1 : octet)) };
+    };
+    const tools = { ...usual, signer };
     await assert.rejects(issueThrough(integrated.open(stored, tools), sampleOrder()), /no signature of what it was given/);
   });
 });

@@ -27,6 +27,9 @@ export function issuance(
   const issuer = { name: ca.subject.der, subjectKeyIdentifier: keyIdentifier, notAfter: ca.notAfter, family: algorithm.family };
   const extensionsOf = extensionsUnder(keyIdentifier);
 
+  /** What was prepared here for this very order and kept in memory needs no second look. */
+  const made = new WeakMap<Prepared, IssueOrder>();
+
   const currently = (): number => {
     const at = now();
     requireCurrent(authority, at, (reason) => new OrderRefused([reason]));
@@ -65,12 +68,14 @@ export function issuance(
       );
       const findings = lint(tbs, issuer);
       if (findings.length > 0) throw new OrderRefused(findings);
-      return { serial: toHex(serial), authority: keyHash, tbs, tbsHash: sha256Hex(tbs) };
+      const prepared: Prepared = Object.freeze({ serial: toHex(serial), authority: keyHash, tbs, tbsHash: sha256Hex(tbs) });
+      made.set(prepared, order);
+      return prepared;
     },
     async issue(order, prepared) {
       if (!prepared) throw new Error('this authority issues only what was prepared');
       currently();
-      const chosen = inWords(() => requireOwn(order, prepared));
+      const chosen = made.get(prepared) === order ? algorithm : inWords(() => requireOwn(order, prepared));
       const certificate = await sign(prepared.tbs, chosen, signer, publicKey);
       return { state: 'issued', certificate, chain: [ca.der] };
     },

@@ -1,6 +1,5 @@
 // PKCS #10 certification requests (RFC 2986): read, and their proof of possession checked.
 
-import { verify } from 'node:crypto';
 import { type Der, DerError, itemAt, itemsOf, oidOf, rawOf, readDer, requireEnd, smallIntegerOf, wholeBitStringOf } from '../der/read.ts';
 import { constructedTag, TAG } from '../der/tag.ts';
 import { readSignatureAlgorithm, type SignatureAlgorithm } from './algorithm.ts';
@@ -9,6 +8,7 @@ import type { GeneralName } from './general-names.ts';
 import { type PublicKey, readPublicKey } from './key-type.ts';
 import { type Name, readName } from './name.ts';
 import { decodeBase64, parsePem } from './pem.ts';
+import { isSignedBy } from './verify.ts';
 
 /** PKCS #9, and the identifier that Microsoft's first enrollment clients used for the same. */
 const EXTENSION_REQUESTS: readonly string[] = ['1.2.840.113549.1.9.14', '1.3.6.1.4.1.311.2.1.14'];
@@ -79,19 +79,12 @@ export function parseCsrText(text: string): Csr {
   return parseCsr(requests[0]!.der);
 }
 
-/** Whether the request is signed by its own key. Off the event loop; false too for keys and algorithms that are not known. */
+/** Whether the request is signed by its own key. False too for keys and algorithms that are not known. */
 export function verifyCsr(csr: Csr): Promise<boolean> {
   const { algorithm, publicKey } = csr;
   const oversized = publicKey.rsa !== undefined && publicKey.rsa.modulus.length > RSA_OCTETS_MAX;
   if (algorithm === undefined || algorithm.family !== publicKey.family || oversized) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    try {
-      const key = { key: Buffer.from(csr.spki), format: 'der', type: 'spki' } as const;
-      verify(algorithm.digest, csr.info, key, csr.signature, (error, valid) => resolve(error === null && valid));
-    } catch {
-      resolve(false);
-    }
-  });
+  return isSignedBy(csr.spki, publicKey.keyType, { data: csr.info, signature: csr.signature, algorithm });
 }
 
 interface ReadAttribute {

@@ -17,6 +17,39 @@ const PRIME_GROUPS = groupsOf(oddPrimesBelow(2000));
 /** For each prime that divides the ROCA primes' common factor: the residues that powers of 65537 reach. */
 const ROCA_RESIDUES = oddPrimesBelow(168).map((prime) => ({ prime, residues: powersModulo(65537, prime) }));
 
+interface Curve {
+  readonly p: bigint;
+  readonly b: bigint;
+  readonly octetsEach: number;
+}
+/** SP 800-186 §3.2.1; a is −3 in each. */
+const NIST_CURVES: ReadonlyMap<string, Curve> = new Map([
+  [
+    'ec-secp256r1',
+    {
+      p: 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n,
+      b: 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn,
+      octetsEach: 32,
+    },
+  ],
+  [
+    'ec-secp384r1',
+    {
+      p: 2n ** 384n - 2n ** 128n - 2n ** 96n + 2n ** 32n - 1n,
+      b: 0xb3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875ac656398d8a2ed19d2a85c8edd3ec2aefn,
+      octetsEach: 48,
+    },
+  ],
+  [
+    'ec-secp521r1',
+    {
+      p: 2n ** 521n - 1n,
+      b: 0x0051953eb9618e1c9a1f929a21a0b68540eea2da725b99b315f3b8b489918ef109e156193951ec7e937b1652c0bd3bb1bf073573df883d2c34f1ef451fd46b503f00n,
+      octetsEach: 66,
+    },
+  ],
+]);
+
 /** Why the key of a SubjectPublicKeyInfo is refused; undefined for a good one. Never throws. */
 export function weakness(spki: Uint8Array): string | undefined {
   try {
@@ -33,13 +66,26 @@ export function weakness(spki: Uint8Array): string | undefined {
   }
 }
 
-function ecWeakness(key: PublicKey, spki: Uint8Array): string | undefined {
-  if (key.octets[0] !== 0x04) return 'point is not in the uncompressed form';
+function ecWeakness({ keyType, octets }: PublicKey, spki: Uint8Array): string | undefined {
+  if (octets[0] !== 0x04) return 'point is not in the uncompressed form';
+  const curve = NIST_CURVES.get(keyType ?? '');
+  const isOnCurve = curve ? isPointOf(curve, octets) : canBeImported(spki);
+  return isOnCurve ? undefined : 'point is not on the curve, or the curve is unknown';
+}
+
+/** y² = x³ − 3x + b: some microseconds, where an import takes thirty. */
+function isPointOf({ p, b, octetsEach }: Curve, octets: Uint8Array): boolean {
+  if (octets.length !== 1 + 2 * octetsEach) return false;
+  const [x, y] = [toNumber(octets.subarray(1, 1 + octetsEach)), toNumber(octets.subarray(1 + octetsEach))];
+  return x < p && y < p && (y * y - ((x * x - 3n) * x + b)) % p === 0n;
+}
+
+function canBeImported(spki: Uint8Array): boolean {
   try {
     createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
-    return undefined;
+    return true;
   } catch {
-    return 'point is not on the curve, or the curve is unknown';
+    return false;
   }
 }
 

@@ -9,9 +9,9 @@ import { eventHeadTable, eventTable, type PendingRow, readPending, readState } f
 import { headOf, pendingFault, pendingRecord } from './genuine.ts';
 import { detailsText, type EventRecord, type Head, type Seals } from './seals.ts';
 
-const batchMax = 1_000;
+const batchMax = 250;
 /** Sealed without a pause. */
-const strideMax = 250;
+const strideMax = 125;
 
 export const createSealer = (seals: Seals, commit: Commit): Job => {
   let complained = false;
