@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   if (inputs.argv.includes('--print-settings')) return void process.stdout.write(printSettings(inputs));
 
   const settings = loadSettings(inputs);
-  const log = pino({ level: settings.log.level, base: { node: settings.node } }, pino.destination(2));
+  const log = pino({ level: settings.log.level, base: { node: settings.node } }, pino.destination({ dest: 2, sync: false }));
   const service = await startService({ settings, sources: systemSources, log });
   process.stdout.write(welcome(settings, service));
 
