@@ -19,7 +19,7 @@ const { loadSettings, printSettings, processInputs, SettingsError } = await impo
 const { systemSources } = await import('./kernel/context.ts');
 const { version } = await import('./version.ts');
 
-const usage = 'usage: npm start -- [--settings FILE] [--print-settings]\n';
+const usage = 'usage: npm start -- [--settings FILE] [--print-settings]';
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`);

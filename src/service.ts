@@ -84,6 +84,7 @@ async function start({ settings, sources, log }: ServiceTools, undo: Undo[]): Pr
     log,
     node: settings.node,
     publicUrl: settings.publicUrl,
+    queryDepthMax: settings.query.depthMax,
     configuration: createDocuments(database).current,
   });
 

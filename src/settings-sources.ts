@@ -1,5 +1,7 @@
-// Where settings are given: the settings file (YAML) and PERENNIAL_… variables. Knows their names, not what their values mean.
-// Pure: files and variables are handed in. Invariant: no problem repeats a value, for it may be a secret.
+/**
+ * Where settings are given: the settings file (YAML) and PERENNIAL_… variables. Knows their names, not what their values mean.
+ * Pure: files and variables are handed in. Invariant: no problem repeats a value, for it may be a secret.
+ */
 import { parseArgs } from 'node:util';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
 

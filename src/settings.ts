@@ -1,5 +1,7 @@
-// The settings: one table, filled from defaults, the settings file and the environment; what comes later wins.
-// The only reader of the environment and of the settings file. What a setting does is decided where it is used.
+/**
+ * The settings: one table, filled from defaults, the settings file and the environment; what comes later wins.
+ * The only reader of the environment and of the settings file. What a setting does is decided where it is used.
+ */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';

@@ -1,5 +1,7 @@
-// Runs the tests that need nothing beside the repo, or those of the files and folders named (`npm test -- src/lib/der`). Options go to `node --test`.
-// The journeys need programs of the machine: `npm run journeys`.
+/**
+ * Runs the tests that need nothing beside the repo, or those of the files and folders named (`npm test -- src/lib/der`). Options go to `node --test`.
+ * The journeys need programs of the machine: `npm run journeys`.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -32,7 +32,6 @@ const outcome: Action<string> = {
   ...common,
   id: 'bench.outcome',
   audit: { code: 'LIFECYCLE-ENROLL', module: 'webra' },
-  callsOut: true,
   run: async ({ body: id }) => ({
     status: 201,
     answer: { id },
@@ -74,6 +73,7 @@ async function context(): Promise<Context> {
     log,
     node: 'bench',
     publicUrl: '',
+    queryDepthMax: 5,
     caller: {},
     newId: () => newId(systemSources),
   };

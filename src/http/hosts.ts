@@ -1,5 +1,7 @@
-// Which capability groups a host name reaches. Pure: takes the Host header, not the request.
-// Invariant: a name is compared in one canonical form; whatever has none reaches nothing.
+/**
+ * Which capability groups a host name reaches. Pure: takes the Host header, not the request.
+ * Invariant: a name is compared in one canonical form; whatever has none reaches nothing.
+ */
 import { isIPv6 } from 'node:net';
 import { type Capability, capabilities } from '../kernel/action.ts';
 

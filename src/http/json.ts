@@ -1,5 +1,5 @@
 /** Operations as routes of the JSON API: who calls, on which host, with which body; the answer as bytes. Decides nothing. */
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
 import type { Capability, Operation, Reply } from '../kernel/action.ts';
 import type { Context } from '../kernel/context.ts';
@@ -16,8 +16,6 @@ export interface JsonApi {
   context(caller: Context['caller']): Promise<Context>;
   authenticate(credentials: Credentials, context: Context): Promise<Principal>;
 }
-
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 export function mountJsonApi(server: FastifyInstance, api: JsonApi): void {
   const byPath = new Map<string, Operation[]>();
@@ -37,10 +35,10 @@ export function mountJsonApi(server: FastifyInstance, api: JsonApi): void {
     const allowed = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     const served = new Set(operations.flatMap((operation) => operation.capabilities));
     server.route({
-      method: methods.filter((method) => !allowed.includes(method)),
+      method: server.supportedMethods.filter((method) => !allowed.includes(method)),
       url,
       handler: (request, reply) => {
-        if (!mayServe(api.hosts(request.raw.headersDistinct['host']), [...served])) return send(reply, refusal(routeErrors.unknown));
+        if (!mayServe(api.hosts(hostsOf(request)), [...served])) return send(reply, refusal(routeErrors.unknown));
         return send(reply.header('allow', allowed.join(', ')), refusal(routeErrors.method));
       },
     });
@@ -58,8 +56,15 @@ function routePath({ path, match }: Operation): string {
 const mayServe = (granted: ReadonlySet<Capability> | undefined, wanted: readonly Capability[]): boolean =>
   wanted.some((capability) => granted?.has(capability));
 
+/** RFC 9112 §3.2.2: the authority of an absolute form stands in for the Host header. Two headers stay two. */
+function hostsOf({ raw }: FastifyRequest): readonly string[] | undefined {
+  const given = raw.headersDistinct['host'];
+  const authority = /^https?:\/\/([^/]*)/i.exec(raw.url ?? '')?.[1];
+  return authority === undefined ? given : [authority, ...(given ?? []).slice(1)];
+}
+
 async function answer(operation: Operation, api: JsonApi, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  if (!mayServe(api.hosts(request.raw.headersDistinct['host']), operation.capabilities)) return send(reply, refusal(routeErrors.unknown));
+  if (!mayServe(api.hosts(hostsOf(request)), operation.capabilities)) return send(reply, refusal(routeErrors.unknown));
   try {
     if (operation.body && !isJson(request))
       throw routeErrors.contentType(`this path takes application/json, not '${request.headers['content-type'] ?? 'nothing'}'`);
@@ -102,9 +107,9 @@ function credentials(request: FastifyRequest): Credentials {
 }
 
 function params({ path, match }: Operation, request: FastifyRequest): Record<string, string> {
-  const given = request.params as Record<string, string>;
+  const { '*': tail, ...given } = request.params as Record<string, string>;
   const rest = Object.entries(match ?? {}).find(([, kind]) => kind === 'rest')?.[0];
-  return rest && path.endsWith(`:${rest}`) ? { ...given, [rest]: given['*'] ?? '' } : given;
+  return rest && path.endsWith(`:${rest}`) ? { ...given, [rest]: tail ?? '' } : given;
 }
 
 function query(operation: Operation, request: FastifyRequest): Record<string, string | string[]> {

@@ -1,5 +1,7 @@
-// The management listener: liveness, readiness and metrics on a port of their own, without login, so on loopback unless told otherwise.
-// Not part of the service's API: it knows no host names, no capabilities and no web framework.
+/**
+ * The management listener: liveness, readiness and metrics on a port of their own, without login, so on loopback unless told otherwise.
+ * Not part of the service's API: it knows no host names, no capabilities and no web framework.
+ */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// The description of the API: forms of schemas in and out, names of components, problems by status.
+/** The description of the API: forms of schemas in and out, names of components, problems by status. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { z } from 'zod';

@@ -61,9 +61,10 @@ export interface Action<B = never> {
   readonly errors: readonly ErrorKind[];
   /** Reads and decides; writes nothing. */
   run(input: Input<B>, context: Context): Promise<Outcome>;
-  /** Its run calls out, so it is never repeated. Any other action that loses a condition of its commit is run again on what is true by then,
-   *  and refuses by itself what has become impossible. */
-  readonly callsOut?: true;
+  /** Of an action whose run calls out, which is never repeated: what the caller is answered when somebody else has done it meanwhile; nothing of
+   *  that is written. Any other action that loses a condition of its commit is run again on what is true by then, and refuses by itself what
+   *  has become impossible. */
+  overtaken?(input: Input<B>, context: Context): Promise<Outcome>;
 }
 
 export interface Operation<B = never> extends Action<B> {

@@ -1,8 +1,8 @@
 /** What an action asks to be written: rows as data. Nothing here knows SQL; `storage/commit.ts` applies it. */
 
-export type ColumnType = 'text' | 'bigint' | 'integer' | 'boolean' | 'jsonb' | 'bytea' | 'text[]';
+export type ColumnType = 'text' | 'bigint' | 'boolean' | 'jsonb' | 'bytea' | 'text[]';
 
-type ValueOf<T extends ColumnType> = T extends 'bigint' | 'integer'
+type ValueOf<T extends ColumnType> = T extends 'bigint'
   ? number
   : T extends 'boolean'
     ? boolean

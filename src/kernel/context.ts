@@ -69,6 +69,8 @@ export interface Context extends Sources {
   readonly node: string;
   /** The address that others reach the service at, without a trailing slash. */
   readonly publicUrl: string;
+  /** How deep parentheses nest in a search query, at most. */
+  readonly queryDepthMax: number;
   /** What is known of the call, for events: address, method, path. */
   readonly caller: { readonly ip?: string; readonly verb?: string; readonly path?: string };
   /** The same call with the configuration as it is now: for running an action again after it lost a condition. */
@@ -85,7 +87,7 @@ export function newId({ now, random }: Sources): string {
 }
 
 /** What all calls of one process share. */
-export interface ContextParts extends Pick<Context, 'database' | 'vault' | 'log' | 'node' | 'publicUrl'> {
+export interface ContextParts extends Pick<Context, 'database' | 'vault' | 'log' | 'node' | 'publicUrl' | 'queryDepthMax'> {
   readonly sources: Sources;
   /** The configuration as of now. */
   configuration(): Promise<Configuration>;

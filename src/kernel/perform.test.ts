@@ -139,6 +139,16 @@ describe('the body', () => {
   it('is left alone where none is expected', async () => assert.equal((await setUp().call(doing({}), '""')).status, 204));
 });
 
+describe('without a schema the body', () => {
+  const echo = (permission: 'public' | 'internal') =>
+    action<unknown>(async ({ body }) => ({ answer: body === undefined ? 'none' : body }), { permission });
+  it('of a caller is not there', async () => assert.equal((await setUp().call(echo('public'), { a: null })).body, 'none'));
+  it('of an internal action is what it is given', async () => {
+    const given = { a: null, inner: new Uint8Array(3) };
+    assert.equal((await setUp().call(echo('internal'), given)).body, given);
+  });
+});
+
 describe('what is written', () => {
   it('is the changes and their event, in one commit, before the answer', async () => {
     const { call, written } = setUp();
@@ -197,9 +207,32 @@ describe('an action that loses a condition', () => {
   });
 
   it('is not run again when it called out', async () => {
-    const { call, runs } = setUp({ failures: [lost()] });
-    assert.equal(errorOf(await call(doing({ changes: [made] }, { callsOut: true }))), 'TEST-001');
-    assert.equal(runs.renewed, 0);
+    const { call, runs, written } = setUp({ failures: [lost()] });
+    let count = 0;
+    const calling = (overtaken: () => Promise<Outcome>) =>
+      action(
+        async () => {
+          count += 1;
+          return { answer: 'mine', changes: [made] };
+        },
+        { overtaken },
+      );
+    assert.deepEqual(await call(calling(async () => ({ status: 201, answer: 'theirs', changes: [made] }))), {
+      status: 201,
+      body: 'theirs',
+    });
+    assert.deepEqual([count, runs.renewed, written()], [1, 1, []]);
+  });
+
+  it('answers the failure that somebody else has met, or what is thrown when there is no telling', async () => {
+    for (const [overtaken, code, left] of [
+      [async () => ({ failure: errors.gone() }), 'TEST-003', []],
+      [() => Promise.reject(new Error('not told')), 'TEST-001', [['CONF-ADD failure']]],
+    ] as const) {
+      const { call, written } = setUp({ failures: [lost()] });
+      assert.equal(errorOf(await call(doing({ changes: [made] }, { overtaken }))), code);
+      assert.deepEqual(written(), left);
+    }
   });
 
   it('is given up after five times', async () => {

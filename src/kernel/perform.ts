@@ -40,16 +40,16 @@ export function createPerformer(commit: Commit, trail: Trail): Performer {
 
   async function carryOut<B>(action: Action<B>, input: Input<B>, context: Context, attempt = 1): Promise<Reply> {
     const outcome = await action.run(input, context);
-    if (outcome.dryRun) return reply(outcome);
+    if (outcome.dryRun) return reply(outcome, action);
     try {
       await record(action, outcome, context);
     } catch (error) {
-      if (!(error instanceof Conflict) || action.callsOut || attempt === attemptsMax) throw error;
+      if (!(error instanceof Conflict) || attempt === attemptsMax) throw error;
+      if (action.overtaken) return reply(await action.overtaken(input, await context.renewed()), action);
       return carryOut(action, input, await context.renewed(), attempt + 1);
     }
-    if (outcome.failure) return problem(outcome.failure, action.class);
     const { next } = outcome;
-    if (!next) return reply(outcome);
+    if (!next || outcome.failure) return reply(outcome, action);
     // What was committed before it stays, whatever becomes of it.
     return withRefusals(next.action, context, () => carryOut(next.action, { params: {}, query: {}, body: next.body }, context));
   }
@@ -96,7 +96,8 @@ function permit<B>({ permission }: Action<B>, { principal }: Context): void {
 }
 
 function parse<B>(action: Action<B>, body: unknown): B {
-  if (!action.body) return undefined as B;
+  // What is reached from within alone is handed a value of the program's own.
+  if (!action.body) return (action.permission === 'internal' ? body : undefined) as B;
   if (body instanceof Malformed) throw action.invalid(body.detail);
   const bad = unreadable(body);
   if (bad !== undefined) throw action.invalid(bad);
@@ -127,11 +128,14 @@ export function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (inner === null ? [] : [[key, withoutNulls(inner)]])));
 }
 
-const reply = ({ status, answer, mediaType }: Outcome): Reply => ({
-  status: status ?? (answer === undefined ? 204 : 200),
-  ...(answer === undefined ? {} : { body: answer }),
-  ...(mediaType ? { mediaType } : {}),
-});
+function reply<B>({ status, answer, mediaType, failure }: Outcome, action: Action<B>): Reply {
+  if (failure) return problem(failure, action.class);
+  return {
+    status: status ?? (answer === undefined ? 204 : 200),
+    ...(answer === undefined ? {} : { body: answer }),
+    ...(mediaType ? { mediaType } : {}),
+  };
+}
 
 function asServiceError<B>(error: unknown, action: Action<B>, context: Context): ServiceError {
   if (error instanceof ServiceError) return error;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { compilePermissions, isPermission, needs, profilesNamedBy, sections } from './permission.ts';
+import { compilePermissions, includes, isPermission, needs, profilesNamedBy, sections } from './permission.ts';
 
 describe('the grammar of permissions', () => {
   for (const value of ['configuration', 'configuration:*', 'a:b:c:d:e', 'lifecycle:webra:web,web2:*', 'a:b c:d.e-f_g', '*']) {
@@ -64,6 +64,58 @@ describe('a permission', () => {
         const many = compilePermissions([...held, more].map((one) => ({ value: one })));
         return few(asked) === undefined || many(asked) !== undefined;
       }),
+    );
+  });
+});
+
+describe('what is held', () => {
+  for (const [held, value, within] of [
+    [['configuration:*'], 'configuration', true],
+    [['configuration:ca'], 'configuration:ca:*', true],
+    [['configuration:ca:manage'], 'configuration:ca:audit,manage', true],
+    [['configuration:ca:manage'], 'configuration:ca', false],
+    [['configuration:ca:audit'], 'configuration:ca:manage', false],
+    [['configuration:ca,pki:*'], 'Configuration:PKI:audit', true],
+    [['configuration:ca:*', 'configuration:pki:*'], 'configuration:ca,pki:audit', false],
+    [['lifecycle:webra:manage'], 'lifecycle:webra:audit', false],
+    [['configuration,lifecycle:webra:manage'], 'configuration,lifecycle:webra:audit', false],
+    [['configuration:*', 'lifecycle:*', 'discovery:*'], '*', true],
+    [['configuration:*', 'lifecycle:*'], '*', false],
+    [['configuration:*', 'lifecycle:webra'], 'lifecycle,configuration:webra', true],
+    [['*'], '*', true],
+    [[], 'configuration:ca:audit', false],
+    [[], 'whatever:there:may:be', true],
+    [[], 'whatever,lifecycle', false],
+  ] as const) {
+    it(`${held.join(' ') || 'nothing'} ${within ? 'includes' : 'does not include'} ${value}`, () => {
+      assert.equal(
+        includes(
+          held.map((one) => ({ value: one })),
+          value,
+        ),
+        within,
+      );
+    });
+  }
+
+  it('with a filter includes nothing', () => assert.equal(includes([{ value: 'lifecycle', filter: 'x' }], 'lifecycle:webra'), false));
+
+  it('covers all that what it includes covers', () => {
+    const part = fc.constantFrom('a', 'b', '*', 'a,b', 'audit', 'manage', 'audit,manage');
+    const group = fc.constantFrom('configuration', 'lifecycle', '*', 'configuration,lifecycle', 'other');
+    const value = fc.tuple(group, fc.array(part, { maxLength: 3 })).map(([first, others]) => [first, ...others].join(':'));
+    const asked = fc.oneof(
+      fc.tuple(fc.constant('configuration'), fc.constantFrom('a', 'b', 'a:b'), fc.constantFrom('audit', 'manage')),
+      fc.tuple(fc.constant('lifecycle'), fc.constantFrom('a', 'b'), fc.constantFrom('a', 'audit', 'manage'), fc.constantFrom('a', 'b')),
+    );
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 3 }), value, asked, (held, given, parts) => {
+        const permissions = held.map((one) => ({ value: one }));
+        const required = parts.join(':');
+        fc.pre(includes(permissions, given) && compilePermissions([{ value: given }])(required) !== undefined);
+        return compilePermissions(permissions)(required) !== undefined;
+      }),
+      { numRuns: 300 },
     );
   });
 });

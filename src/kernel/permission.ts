@@ -58,6 +58,28 @@ function covers(parts: readonly Part[], wanted: readonly string[]): boolean {
   });
 }
 
+const groups = ['configuration', 'lifecycle', 'discovery'];
+
+/** Whether the permissions cover all that `value` covers, each group by one of them. What only several cover together counts as not covered;
+ *  a value of no group covers nothing that is ever asked for, so everybody has it. */
+export function includes(held: readonly Permission[], value: string): boolean {
+  const [group, ...rest] = partsOf(value);
+  const outer = held.filter((one) => one.filter === undefined && isPermission(one.value)).map((one) => partsOf(one.value));
+  return groups
+    .filter((name) => group === 'any' || group?.has(name))
+    .every((name) => outer.some((parts) => isWithin([new Set([name]), ...rest], parts)));
+}
+
+/** In configuration the last part is a right, and `manage` includes `audit`. */
+function isWithin(inner: readonly [ReadonlySet<string>, ...Part[]], outer: readonly Part[]): boolean {
+  const rightAt = inner[0].has('configuration') ? inner.length - 1 : -1;
+  return outer.every((part, i) => {
+    const wanted = inner[i] ?? 'any';
+    if (part === 'any' || wanted === 'any') return part === 'any';
+    return [...wanted].every((want) => part.has(want) || (i === rightAt && want === 'audit' && part.has('manage')));
+  });
+}
+
 /** Whether a lifecycle permission names profiles, and which: pairs of lower-case module (`*` = any) and lower-case profile name. */
 export function profilesNamedBy(value: string): readonly { readonly modules: readonly string[]; readonly profile: string }[] {
   const [group, module = '*', profile = '*'] = value.toLowerCase().split(':');

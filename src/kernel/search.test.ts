@@ -39,6 +39,7 @@ it('tells the grammar its words', () => {
 it('fills in what a body leaves out', () => {
   assert.deepEqual(searchQuery.parse({}), { pageIndex: 1, pageSize: 50, withCount: false });
   assert.equal(searchQuery.parse({ pageIndex: -3 }).pageIndex, 1);
+  assert.equal(searchQuery.parse({ pageSize: 2 ** 31 }).pageSize, 10_000);
   assert.deepEqual(fieldSearchQuery.parse({ fields: [] }).fields, []);
   for (const body of [{ pageIndex: 1.5 }, { pageSize: 0 }, { query: 1 }, { sortedBy: [{ element: 'dn', order: 'asc' }] }]) {
     assert.equal(searchQuery.safeParse(body).success, false, JSON.stringify(body));

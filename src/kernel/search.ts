@@ -1,4 +1,4 @@
-// Searches as they are declared: what can be asked, where it stands, and the body of a search. No SQL; storage/search.ts compiles it.
+/** Searches as they are declared: what can be asked, where it stands, and the body of a search. No SQL; storage/search.ts compiles it. */
 import { z } from 'zod';
 import type { FieldKind, Verb, Vocabulary } from '../lib/query/tree.ts';
 
@@ -84,6 +84,9 @@ function own<Value>(record: Readonly<Record<string, Value>> | undefined, name: s
 const sortElement = z.object({ element: z.string(), order: z.enum(['Asc', 'Desc', 'KeyAsc', 'KeyDesc']) });
 export type SortElement = Readonly<z.infer<typeof sortElement>>;
 
+/** Results in one answer: it is made in memory. Whoever asks for more gets the first of them, and `hasMore`. */
+const pageSizeMax = 10_000;
+
 /** Schemas `EventSearchQuery` and, with `fields`, `CertificateSearchQuery`; `RequestSearchQuery` adds its `scope`. */
 export const searchQuery = z.object({
   query: z.string().optional(),
@@ -92,7 +95,11 @@ export const searchQuery = z.object({
     .int()
     .default(1)
     .overwrite((index) => Math.max(1, index)),
-  pageSize: z.int().min(1).default(50),
+  pageSize: z
+    .int()
+    .min(1)
+    .default(50)
+    .overwrite((size) => Math.min(size, pageSizeMax)),
   withCount: z.boolean().default(false),
 });
 

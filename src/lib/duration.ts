@@ -1,4 +1,4 @@
-// Finite durations as the wire writes them: `90 days`, `5 minutes`. Not ISO 8601, no weeks, no months.
+/** Finite durations as the wire writes them: `90 days`, `5 minutes`. Not ISO 8601, no weeks, no months. */
 
 const unitsMs = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000, millisecond: 1 } as const;
 

@@ -3,12 +3,12 @@ import type { ColumnType } from '../kernel/change.ts';
 
 interface Encoding {
   /** What the elements of the parameter are, and what they become in the statement. */
-  readonly sent: 'text' | 'int8' | 'int4' | 'bool' | 'bytea';
+  readonly sent: 'text' | 'int8' | 'bool' | 'bytea';
   readonly oid: number;
   readonly cast?: 'jsonb' | 'text[]';
   /** Octets or text as they are sent; or numbers of a fixed size. */
   readonly form?: (value: never) => string;
-  readonly size?: 1 | 4 | 8;
+  readonly size?: 1 | 8;
 }
 
 /** An array inside an array would be one of two dimensions, so it goes as its text. */
@@ -17,7 +17,6 @@ const arrayText = (items: readonly string[]): string => `{${items.map((item) => 
 const encodings: Readonly<Record<ColumnType, Encoding>> = {
   text: { sent: 'text', oid: 25 },
   bigint: { sent: 'int8', oid: 20, size: 8 },
-  integer: { sent: 'int4', oid: 23, size: 4 },
   boolean: { sent: 'bool', oid: 16, size: 1 },
   bytea: { sent: 'bytea', oid: 17 },
   jsonb: { sent: 'text', oid: 25, cast: 'jsonb', form: (value: unknown) => JSON.stringify(value) },
@@ -72,7 +71,6 @@ function writeItem(bytes: Buffer, item: unknown, fixed: number | undefined, star
 
 function writeNumber(bytes: Buffer, value: number, size: number, offset: number): number {
   if (size === 1) return bytes.writeInt8(value, offset);
-  if (size === 4) return bytes.writeInt32BE(value, offset);
   if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole number: ${value}`);
   const low = ((value % 2 ** 32) + 2 ** 32) % 2 ** 32;
   return bytes.writeUInt32BE(low, bytes.writeInt32BE((value - low) / 2 ** 32, offset));

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import type pg from 'pg';
 import { createDatabase } from '../../test/support/database.ts';
 import { type Change, type Commit, Conflict, defineTable, guard, insert, remove, update } from '../kernel/change.ts';
 import { createCommitter } from './commit.ts';
@@ -91,6 +92,18 @@ describe('the committer', () => {
     assert.deepEqual((await Promise.all(crossed.map(outcome))).sort(), ['condition', 'won']);
   });
 
+  it('refuses two changes of one row in one unit', async () => {
+    await commit([insert(once1, { id: 'two', state: 'x' })]);
+    for (const unit of [
+      [update(once1, { id: 'two' }, { state: 'y' }), update(once1, { id: 'two' }, { state: 'z' })],
+      [update(once1, { id: 'two' }, { state: 'y' }), remove(once1, { id: 'two' }, { state: 'x' })],
+      [insert(once1, { id: 'three', state: 'x' }), update(once1, { id: 'three' }, { state: 'y' })],
+    ])
+      assert.equal(await outcome(unit), 'condition');
+    const rows = await database.rows({ text: "select id, state from once where id in ('two', 'three')" });
+    assert.deepEqual(rows, [{ id: 'two', state: 'x' }]);
+  });
+
   it('does not let one unit spoil the others that share its transaction', async () => {
     const units = Array.from({ length: 60 }, (_, i) =>
       i % 7 === 0 ? [insert(once1, { id: 'b', state: 'taken' })] : [insert(line, { text: `shared ${i}` })],
@@ -173,6 +186,64 @@ describe('the committer', () => {
       (await database.rows<{ id: string }>({ text: 'select id from once where id like $1', values: [`${prefix}%`] })).map(({ id }) => id),
     );
   }
+});
+
+describe('the committer of a database in trouble', () => {
+  const failure = (code: string) => Object.assign(new Error(code), { code });
+  /** Fails as told, call by call; then succeeds. */
+  function setUp(failures: readonly (string | undefined)[]) {
+    const calls: number[] = [];
+    const pool = {
+      query: async ({ values }: { values: readonly unknown[] }) => {
+        const code = failures[calls.push(Number(values.at(-1))) - 1];
+        if (code !== undefined) throw failure(code);
+      },
+    };
+    const commit = createCommitter(pool as unknown as pg.Pool, { lanes: 1, unitsMax: 16 });
+    const settled = async (units: number) =>
+      (await Promise.allSettled(Array.from({ length: units }, (_, i) => commit([insert(line, { text: String(i) })])))).map((one) =>
+        one.status === 'fulfilled' ? 'won' : String((one.reason as { code?: string }).code),
+      );
+    return { calls, settled };
+  }
+  const away = 'database-unavailable';
+
+  for (const code of ['ECONNREFUSED', '57P01', '57014', '08006'])
+    it(`tells everybody at once of ${code}`, async () => {
+      const { calls, settled } = setUp([code]);
+      assert.deepEqual([await settled(3), calls], [[away, away, away], [3]]);
+    });
+
+  it('does not try the others when it goes away while a loser is looked for', async () => {
+    const { calls, settled } = setUp(['23505', undefined, 'ECONNRESET']);
+    assert.deepEqual(
+      [await settled(4), calls],
+      [
+        ['won', away, away, away],
+        [4, 1, 1],
+      ],
+    );
+  });
+
+  it('repeats what met a deadlock, alone, a few times', async () => {
+    const once = setUp(['40P01', '40P01', '40001']);
+    assert.deepEqual(
+      [await once.settled(2), once.calls],
+      [
+        ['won', 'won'],
+        [2, 1, 1, 1, 1],
+      ],
+    );
+    const ever = setUp(Array(9).fill('40P01'));
+    assert.deepEqual([await ever.settled(1), ever.calls.length], [['40P01'], 6]);
+  });
+
+  it('goes on after a change that cannot be written down', async () => {
+    const commit = createCommitter({ query: async () => {} } as unknown as pg.Pool, { lanes: 1, unitsMax: 16 });
+    const units = [insert(kept, { id: 'a', at: 1.5 }), insert(kept, { id: 'b', at: 2 })].map((change) => commit([change]));
+    const [bad, good] = await Promise.allSettled(units);
+    assert.deepEqual([bad?.status, good?.status], ['rejected', 'fulfilled']);
+  });
 });
 
 /** Whether moves can be put in an order that leads from one state to the other: an Eulerian path of the multigraph of moves. */

@@ -47,9 +47,20 @@ export function createCommitter(pool: pg.Pool, { lanes, unitsMax }: CommitterOpt
     }
   }
 
-  /** Finds the loser: the others are none the worse for having shared a transaction with it. */
+  /** Finds the loser: the others are none the worse for having shared a transaction with it. An outage is everybody's. */
   async function oneByOne(group: readonly Unit[]): Promise<void> {
-    for (const { changes, settle } of group) await repeatedly(changes).then(() => settle(), settle);
+    let outage: unknown;
+    for (const { changes, settle } of group) {
+      if (outage !== undefined) settle(outage);
+      else
+        await repeatedly(changes).then(
+          () => settle(),
+          (error: unknown) => {
+            if (isOutage(error)) outage = error;
+            settle(error);
+          },
+        );
+    }
   }
 
   async function repeatedly(changes: readonly Change[], attempt = 1): Promise<void> {
@@ -62,8 +73,8 @@ export function createCommitter(pool: pg.Pool, { lanes, unitsMax }: CommitterOpt
   }
 
   async function apply(changes: readonly Change[]): Promise<void> {
-    const { name, text, values } = groupStatement(changes);
-    await pool.query({ name, text, values: [...values] }).catch((error: unknown) => Promise.reject(translated(error, changes)));
+    const statement = groupStatement(changes);
+    await pool.query({ ...statement, values: [...statement.values] }).catch((error: unknown) => Promise.reject(translated(error, changes)));
   }
 
   return (changes) =>

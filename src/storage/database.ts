@@ -33,6 +33,8 @@ export function openDatabase({ url, poolSize, lanes, onError }: DatabaseOptions)
       types,
       connectionTimeoutMillis: 5_000,
       statement_timeout: statementTimeoutMs,
+      // The server gives up by itself; a server that no longer answers is given up here.
+      query_timeout: statementTimeoutMs + 10_000,
       idle_in_transaction_session_timeout: 30_000,
       application_name: 'perennial',
       keepAlive: true,
@@ -56,18 +58,18 @@ export function openDatabase({ url, poolSize, lanes, onError }: DatabaseOptions)
   };
 }
 
-/** The database cannot be reached, or went away: an outage, not a bug. */
-export class DatabaseUnavailable extends Error {
+/** The database cannot be reached, went away or does not come to an end: an outage, not a bug. */
+class DatabaseUnavailable extends Error {
   readonly code = 'database-unavailable';
 }
 
-const outages = /^(08...|57P0[123]|53300|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOENT|HOSTUNREACH|AI_AGAIN))$/;
+const outages = /^(08...|57014|57P0[123]|53300|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOENT|HOSTUNREACH|AI_AGAIN))$/;
 
 /** The error itself, or `DatabaseUnavailable` when it tells of an outage. */
 export function unavailable(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string };
   const outage =
     outages.test(code ?? '') ||
-    (code === undefined && /^(timeout exceeded when trying to connect|Connection terminated)/.test(message ?? ''));
+    (code === undefined && /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout)/.test(message ?? ''));
   return outage ? new DatabaseUnavailable('the database is not available', { cause: error }) : error;
 }

@@ -1,5 +1,7 @@
-// Who the embedded PostgreSQL runs as, and how a program is run as that account. PostgreSQL refuses root: a service that is root
-// runs it as another user, or, where that user may not enter the folder, as itself under another number in a user namespace.
+/**
+ * Who the embedded PostgreSQL runs as, and how a program is run as that account. PostgreSQL refuses root: a service that is root
+ * runs it as another user, or, where that user may not enter the folder, as itself under another number in a user namespace.
+ */
 
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

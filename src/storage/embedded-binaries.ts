@@ -1,4 +1,4 @@
-// Finds the PostgreSQL programs that npm installed, and completes what an installation without scripts leaves out.
+/** Finds the PostgreSQL programs that npm installed, and completes what an installation without scripts leaves out. */
 
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -1,5 +1,7 @@
-// The folder of the embedded database: made whole or not at all, and used by one PostgreSQL at a time.
-// `<directory>/postgres` holds `data`, the files of PostgreSQL, and `password`; it belongs to the account that PostgreSQL runs as.
+/**
+ * The folder of the embedded database: made whole or not at all, and used by one PostgreSQL at a time.
+ * `<directory>/postgres` holds `data`, the files of PostgreSQL, and `password`; it belongs to the account that PostgreSQL runs as.
+ */
 
 import {
   chownSync,

@@ -1,4 +1,4 @@
-// What PostgreSQL says when it cannot start, as a sentence that says what to do.
+/** What PostgreSQL says when it cannot start, as a sentence that says what to do. */
 
 const advice: readonly (readonly [RegExp, string])[] = [
   [

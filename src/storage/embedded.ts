@@ -1,5 +1,7 @@
-// Starts the PostgreSQL that npm installed, on a Unix socket, as a child that never outlives the service.
-// It knows nothing of what is stored in it.
+/**
+ * Starts the PostgreSQL that npm installed, on a Unix socket, as a child that never outlives the service.
+ * It knows nothing of what is stored in it.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, readlinkSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';

@@ -17,6 +17,8 @@ export interface JobTools {
 }
 
 const backOffMaxMs = 60_000;
+/** A run that takes longer is told of while it lasts: one that waits for ever would not be missed otherwise. */
+const longMs = 15_000;
 
 export function startJobs(jobs: readonly Job[], { context, performer, log }: JobTools): RunningJobs {
   const stopping = new AbortController();
@@ -25,12 +27,15 @@ export function startJobs(jobs: readonly Job[], { context, performer, log }: Job
   const loop = async ({ name, everyMs, run }: Job): Promise<void> => {
     let failures = 0;
     while (!signal.aborted) {
+      const watch = setInterval(() => log.warn({ job: name }, 'a job has been at it for long'), longMs);
       try {
         await run(await context(), performer);
         failures = 0;
       } catch (error) {
         failures += 1;
         log.warn({ err: error, job: name, failures }, 'a job failed and will be repeated');
+      } finally {
+        clearInterval(watch);
       }
       const pause = failures === 0 ? everyMs : Math.max(everyMs, Math.min(backOffMaxMs, 1_000 * 2 ** failures));
       await setTimeout(pause, undefined, { signal }).catch(() => {});

@@ -1,5 +1,7 @@
-// Brings a schema to what this version of the program expects: numbered SQL files, each applied once, in order, in a transaction.
-// A file that has been published is never edited; a change is a new file. Their statements name no schema: it is the first of the path.
+/**
+ * Brings a schema to what this version of the program expects: numbered SQL files, each applied once, in order, in a transaction.
+ * A file that has been published is never edited; a change is a new file. Their statements name no schema: it is the first of the path.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

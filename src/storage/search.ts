@@ -1,4 +1,4 @@
-// A query's tree → an SQL condition, and the statements around it. The only translator; every value is bound.
+/** A query's tree → an SQL condition, and the statements around it. The only translator; every value is bound. */
 import { type Dictionary, findPlace, type Meaning, type Place, type Sort, vocabularyOf } from '../kernel/search.ts';
 import { resolve } from '../lib/query/instant.ts';
 import { parse } from '../lib/query/parse.ts';

@@ -1,4 +1,4 @@
-// SQL as fragments: values are always bound, fragments nest, and placeholders are numbered once, at the end.
+/** SQL as fragments: values are always bound, fragments nest, and placeholders are numbered once, at the end. */
 
 const brand = Symbol('sql');
 

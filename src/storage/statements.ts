@@ -3,7 +3,8 @@ import type { Change, ColumnType, Table, Values } from '../kernel/change.ts';
 import { encodeColumn, parameterText, valueText } from './columns.ts';
 
 export interface GroupStatement {
-  readonly name: string;
+  /** Absent where it is not worth preparing. */
+  readonly name?: string;
   readonly text: string;
   readonly values: readonly (Buffer | number)[];
 }
@@ -74,15 +75,24 @@ function columnsOf({ change: { table }, members }: Batch): readonly Column[] {
   return [...of('k_', 'key'), ...of('s_', 'set'), ...of('e_', 'expect')];
 }
 
-const known = new Map<string, { readonly name: string; readonly text: string }>();
-const knownMax = 1_000;
-let made = 0;
+const known = new Map<string, Pick<GroupStatement, 'name' | 'text'>>();
+/** Every connection keeps what was prepared on it for as long as it lives, so the rare combinations behind these are not. */
+const knownMax = 500;
 
-/** Prepared under a name, by the shapes that come together. Parameters: the columns of each batch, then how many rows it has. */
-function textOf(batches: readonly Batch[]): { readonly name: string; readonly text: string } {
+/** Prepared under a name, by the shapes that come together. */
+function textOf(batches: readonly Batch[]): Pick<GroupStatement, 'name' | 'text'> {
   const shapes = batches.map(({ shape }) => shape).join('\n');
   const found = known.get(shapes);
   if (found) return found;
+  const text = groupText(batches);
+  if (known.size === knownMax) return { text };
+  const statement = { name: `changes-${known.size + 1}`, text };
+  known.set(shapes, statement);
+  return statement;
+}
+
+/** Parameters: the columns of each batch, then how many rows it has. */
+function groupText(batches: readonly Batch[]): string {
   let position = 0;
   const next = () => {
     position += 1;
@@ -94,12 +104,7 @@ function textOf(batches: readonly Batch[]): { readonly name: string; readonly te
     parts.push(`c${i} as (${partText(batch, next)})`);
     holds.push(`(select count(*) from c${i}) = $${next()}::bigint`);
   }
-  const text = `with ${parts.join(',\n')}\nselect 1 / case when ${holds.join(' and ')} then 1 else 0 end`;
-  if (known.size >= knownMax) known.clear();
-  made += 1;
-  const statement = { name: `changes-${made}`, text };
-  known.set(shapes, statement);
-  return statement;
+  return `with ${parts.join(',\n')}\nselect 1 / case when ${holds.join(' and ')} then 1 else 0 end`;
 }
 
 function partText(batch: Batch, next: () => number): string {

@@ -1,5 +1,7 @@
-// Where the vault key comes from: the setting, or a file beside the embedded database that is made at the first start.
-// Not the place to look whether it is the right key: what was sealed with another one does not open.
+/**
+ * Where the vault key comes from: the setting, or a file beside the embedded database that is made at the first start.
+ * Not the place to look whether it is the right key: what was sealed with another one does not open.
+ */
 import { link, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keyBytes, VaultError } from './seal.ts';

@@ -1,4 +1,4 @@
-// Private keys in and out of node:crypto: reading what people have, making new ones, signing off the event loop. Knows nothing of sealing.
+/** Private keys in and out of node:crypto: reading what people have, making new ones, signing off the event loop. Knows nothing of sealing. */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Signer } from '../kernel/context.ts';

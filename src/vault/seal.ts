@@ -1,5 +1,7 @@
-// Sealing of secrets at rest: AES-256-GCM under keys derived from the vault key. Knows nothing of what the secrets are.
-// Invariant: no error names anything of a secret, of a key or of why opening failed.
+/**
+ * Sealing of secrets at rest: AES-256-GCM under keys derived from the vault key. Knows nothing of what the secrets are.
+ * Invariant: no error names anything of a secret, of a key or of why opening failed.
+ */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /** A key or a sealed secret that cannot be used. Its message may be logged. */

@@ -1,4 +1,4 @@
-// The vault: seals secrets, keeps private keys sealed and signs with them. Stores nothing: what it seals, its caller keeps.
+/** The vault: seals secrets, keeps private keys sealed and signs with them. Stores nothing: what it seals, its caller keeps. */
 import type { Signer, Vault } from '../kernel/context.ts';
 import { generatePrivateKey, type PlainKey, readPrivateKey, signerOf } from './private-keys.ts';
 import { createSealer, type Sealer } from './seal.ts';

@@ -1,4 +1,4 @@
-// The contract that every collection keeps, run against each of them with its samples, over a real database.
+/** The contract that every collection keeps, run against each of them with its samples, over a real database. */
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -47,7 +47,7 @@ export function collectionContract(collection: Collection, { valid, invalid, sho
     if (found) operations.set(verb, found);
   }
   const rightOf = (verb: Verb): string => (operations.get(verb)!.permission as readonly string[])[0]!;
-  const owner = principalWith(['configuration:*']);
+  const owner = principalWith(['configuration:*', 'lifecycle:*', 'discovery:*']);
 
   describe(`the collection ${collection.tag}`, () => {
     let bench: Bench;

@@ -1,5 +1,7 @@
-// Searches on a real database: the rows that a compiled query finds are those that a naive reading of the tree finds.
-// To be called with a pool; it works in a temporary table.
+/**
+ * Searches on a real database: the rows that a compiled query finds are those that a naive reading of the tree finds.
+ * To be called with a pool; it works in a temporary table.
+ */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Pool, PoolClient } from 'pg';

@@ -1,5 +1,7 @@
-// No right, no entry: every operation is called by nobody, with bad credentials and by somebody without a permission. What each of them must be
-// told follows from the operation's class and permission (wire.md 0.3), never from a list of exemptions.
+/**
+ * No right, no entry: every operation is called by nobody, with bad credentials and by somebody without a permission. What each of them must be
+ * told follows from the operation's class and permission (wire.md 0.3), never from a list of exemptions.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The specification as the house tests read it, from the copies in test/contract.
+/** The specification as the house tests read it, from the copies in test/contract. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './sources.ts';

@@ -1,4 +1,4 @@
-// Codes, words and statuses are facts of the wire: test/contract/errors.tsv. Our own codes and what else differs stand in the lists beside.
+/** Codes, words and statuses are facts of the wire: test/contract/errors.tsv. Our own codes and what else differs stand in the lists beside. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeApp } from '../../src/app.ts';

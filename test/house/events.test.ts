@@ -1,4 +1,4 @@
-// What changes something leaves an event. What is called without GET and changes nothing says so in the list beside.
+/** What changes something leaves an event. What is called without GET and changes nothing says so in the list beside. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeApp } from '../../src/app.ts';

@@ -1,4 +1,4 @@
-// Files are named after what they hold, say at their top what that is, and hold one thing.
+/** Files are named after what they hold, say at their top what that is, and hold one thing. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { nothing, readList, unexpected } from './lists.ts';
@@ -24,7 +24,7 @@ it('names are in kebab-case, with a second name from the closed list', () => {
 });
 
 it('every file but a test begins with a comment that says what it is', () => {
-  const commented = /^(#!.*\n)?(\/\/ |\/\*\* )\S/;
+  const commented = /^(#!.*\n)?\/\*\*(\n \*)? \S/;
   assert.deepEqual(
     all.filter(({ path, text }) => !path.endsWith('.test.ts') && !commented.test(text)).map(({ path }) => path),
     [],

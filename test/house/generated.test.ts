@@ -1,4 +1,4 @@
-// The files of api/ are what would be generated now.
+/** The files of api/ are what would be generated now. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

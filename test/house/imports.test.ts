@@ -1,4 +1,4 @@
-// Who may import whom (ARCHITECTURE.md), and which folder alone may touch the world outside: clock, randomness, network, files, environment.
+/** Who may import whom (ARCHITECTURE.md), and which folder alone may touch the world outside: clock, randomness, network, files, environment. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { codeOf, type Import, importsOf, programSources, type Source } from './sources.ts';

@@ -1,4 +1,4 @@
-// The lists of exceptions beside the house tests: one a line, ` # ` and the reason after it. An exception that is no longer true is an error.
+/** The lists of exceptions beside the house tests: one a line, ` # ` and the reason after it. An exception that is no longer true is an error. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// Every path of the specification is mounted under exactly its capabilities or stands in not-yet.txt; every other one stands in own-routes.txt.
+/** Every path of the specification is mounted under exactly its capabilities or stands in not-yet.txt; every other one stands in own-routes.txt. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeApp } from '../../src/app.ts';

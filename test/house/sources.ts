@@ -1,4 +1,4 @@
-// The source files as the house tests read them: the code without comments and the contents of strings, and what it imports.
+/** The source files as the house tests read them: the code without comments and the contents of strings, and what it imports. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The checking client: what it must refuse.
+/** The checking client: what it must refuse. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// A client for tests that believes nothing: an answer that is not as api/openapi.json describes it is an error.
+/** A client for tests that believes nothing: an answer that is not as api/openapi.json describes it is an error. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type JsonSchema, mapSchema } from '../../src/http/json-schema.ts';
 import type { OpenApi, OpenApiAnswer, OpenApiOperation } from '../../src/http/openapi.ts';
@@ -115,9 +115,8 @@ function createValidators({ components }: OpenApi): (schema: JsonSchema) => Vali
   const close = (schema: JsonSchema): JsonSchema =>
     mapSchema(schema, (one) => ('properties' in one && !('additionalProperties' in one) ? { ...one, additionalProperties: false } : one));
   const schemas = Object.fromEntries(Object.entries(components.schemas).map(([name, schema]) => [name, close(schema)]));
-  // Patterns are those of zod, written without the flag u; each form of text is described by a pattern besides its format.
+  // Each form of text is described by a pattern besides its format.
   const ajv = new Ajv2020({
-    unicodeRegExp: false,
     validateFormats: false,
     allowUnionTypes: true,
     allErrors: true,

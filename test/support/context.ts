@@ -1,4 +1,4 @@
-// What actions need, over a real database: a context with a clock that the test moves and randomness that a seed repeats, and a performer.
+/** What actions need, over a real database: a context with a clock that the test moves and randomness that a seed repeats, and a performer. */
 
 import { createHash } from 'node:crypto';
 import type { Action, Input, Reply } from '../../src/kernel/action.ts';
@@ -70,6 +70,7 @@ export async function makeContext(options: ContextOptions): Promise<Context> {
     log,
     node: 'test',
     publicUrl: 'https://perennial.test',
+    queryDepthMax: 5,
     caller: ip === undefined ? {} : { ip },
     renewed: context,
     newId: () => newId({ now, random }),

@@ -1,6 +1,8 @@
-// Databases for tests: one PostgreSQL, one migrated template, and a copy of it for whoever asks.
-// `node --test --test-global-setup=test/support/database.ts` shares them among all test files; a file run alone starts its own.
-// PERENNIAL_TEST_DATABASE_URL names a server to use in place of the embedded one; its user must be allowed to create databases.
+/**
+ * Databases for tests: one PostgreSQL, one migrated template, and a copy of it for whoever asks.
+ * `node --test --test-global-setup=test/support/database.ts` shares them among all test files; a file run alone starts its own.
+ * PERENNIAL_TEST_DATABASE_URL names a server to use in place of the embedded one; its user must be allowed to create databases.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// `npm run generate`: writes api/, what the service offers as files that are checked in. A house test compares them with what would be written.
+/** `npm run generate`: writes api/, what the service offers as files that are checked in. A house test compares them with what would be written. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeApi, errorsOf } from '../../src/http/openapi.ts';

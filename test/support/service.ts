@@ -1,7 +1,7 @@
 /** Services for journeys: the real program as a child process, on ports and in a folder of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,11 +10,13 @@ import type { OpenApi } from '../../src/http/openapi.ts';
 import { type Client, createClient } from './client.ts';
 
 export const administratorSecret = 'the-administrators-secret';
-const root = join(import.meta.dirname, '..', '..');
-/** The words after `node` of `npm start`. */
-const startWords: readonly string[] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  .scripts.start.split(' ')
-  .slice(1);
+export const root = join(import.meta.dirname, '..', '..');
+const startScript: readonly string[] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.start.split(' ');
+/** What `npm start` runs, from any folder. */
+export const startWords: readonly [node: string, ...words: string[]] = [
+  process.execPath,
+  ...startScript.slice(startScript.indexOf('node') + 1).map((word) => (word === 'src/main.ts' ? join(root, word) : word)),
+];
 export const openapi: OpenApi = JSON.parse(readFileSync(join(root, 'api', 'openapi.json'), 'utf8'));
 
 export interface RunningService {
@@ -26,9 +28,11 @@ export interface RunningService {
   readonly readyMs: number;
   /** What it said on its standard output. */
   readonly welcome: string;
+  /** The service's folder. */
+  readonly folder: string;
   client(apiId?: string, apiKey?: string): Client;
-  /** Ends the process by SIGTERM, or at once. */
-  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Ends the process by SIGTERM, or at once; answers its exit code, null when it was killed. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
 export interface ServiceOptions {
@@ -41,23 +45,10 @@ export interface ServiceOptions {
 
 export async function startService({ directory, databaseUrl, settings = {} }: ServiceOptions = {}): Promise<RunningService> {
   const folder = directory ?? (await newFolder());
-  const [port, managementPort] = [await freePort(), await freePort()];
+  const { env, port, managementPort } = await environmentOf(folder, { ...(databaseUrl ? { databaseUrl } : {}), settings });
   const started = performance.now();
-  const env = {
-    PATH: process.env['PATH'],
-    PERENNIAL_HTTP_PORT: String(port),
-    PERENNIAL_MANAGEMENT_PORT: String(managementPort),
-    PERENNIAL_DATA_DIRECTORY: folder,
-    PERENNIAL_ADMIN_PASSWORD: administratorSecret,
-    PERENNIAL_LOG_LEVEL: 'warn',
-    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl, PERENNIAL_VAULT_KEY: '11'.repeat(32) }),
-    ...settings,
-  };
-  const child = spawn(
-    process.execPath,
-    startWords.map((word) => (word === 'src/main.ts' ? join(root, word) : word)),
-    { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const [node, ...words] = startWords;
+  const child = spawn(node, words, { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   const welcome = await ready(child);
   const url = `http://127.0.0.1:${port}`;
   return {
@@ -66,6 +57,7 @@ export async function startService({ directory, databaseUrl, settings = {} }: Se
     databaseUrl: databaseUrl ?? embeddedUrl(folder),
     readyMs: Math.round(performance.now() - started),
     welcome,
+    folder,
     client: (apiId, apiKey) =>
       createClient({ url, openapi, ...(apiId === undefined ? {} : { apiId }), ...(apiKey === undefined ? {} : { apiKey }) }),
     async stop(signal = 'SIGTERM') {
@@ -75,8 +67,40 @@ export async function startService({ directory, databaseUrl, settings = {} }: Se
         await ended;
       }
       if (directory === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      return child.exitCode;
     },
   };
+}
+
+/** The variables of a service in a folder of its own, on ports that are free now. */
+export async function environmentOf(folder: string, { databaseUrl, settings }: Pick<ServiceOptions, 'databaseUrl' | 'settings'> = {}) {
+  const [port, managementPort] = [await freePort(), await freePort()];
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'],
+    PERENNIAL_HTTP_PORT: String(port),
+    PERENNIAL_MANAGEMENT_PORT: String(managementPort),
+    PERENNIAL_DATA_DIRECTORY: folder,
+    PERENNIAL_ADMIN_PASSWORD: administratorSecret,
+    PERENNIAL_LOG_LEVEL: 'warn',
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl, PERENNIAL_VAULT_KEY: '11'.repeat(32) }),
+    ...settings,
+  };
+  return { env, port, managementPort };
+}
+
+/** The processes of the embedded database in a service's folder. */
+export function databaseProcesses(folder: string): readonly number[] {
+  const data = join(folder, 'postgres', 'data');
+  const worksIn = (pid: string): string => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`);
+    } catch {
+      return '';
+    }
+  };
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && worksIn(pid) === data)
+    .map(Number);
 }
 
 /** Of a service, below the temporary folder; PostgreSQL may run as another user. */

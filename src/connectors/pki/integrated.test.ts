@@ -6,7 +6,7 @@ import { InvalidField } from '../../kernel/connector.ts';
 import { findAlgorithmByName } from '../../lib/x509/algorithm.ts';
 import { assemble, encodeTbs, subjectKeyIdentifier } from '../../lib/x509/build.ts';
 import { parseCertificate } from '../../lib/x509/certificate.ts';
-import { type BasicConstraints, encodeExtension, isCritical, type KeyUsage } from '../../lib/x509/extensions.ts';
+import { type BasicConstraints, type Extension, encodeExtension, isCritical, type KeyUsage } from '../../lib/x509/extensions.ts';
 import { encodeName, formatDn } from '../../lib/x509/name.ts';
 import { encodePem, parsePem } from '../../lib/x509/pem.ts';
 import { OrderRefused } from '../../modules/pki/pki-connector.port.ts';
@@ -45,18 +45,28 @@ for (const [name, makeKey] of Object.entries(keyMakers))
 interface Sample {
   readonly constraints?: BasicConstraints;
   readonly usages?: readonly KeyUsage[];
+  readonly further?: readonly Extension[];
+  readonly isNamed?: boolean;
   readonly from?: number;
   readonly days?: number;
 }
 /** The certificate of an authority with `caKey`, or of what is none. */
-async function caCert({ constraints = { isCa: true }, usages = ['keyCertSign'], from = Date.now() - day, days = 30 }: Sample = {}) {
+async function caCert({
+  constraints = { isCa: true },
+  usages = ['keyCertSign'],
+  further = [],
+  isNamed = true,
+  from = Date.now() - day,
+  days = 30,
+}: Sample = {}) {
   const { sealed } = vault.sealPrivateKey(caKey.value, 'test/key');
   const signer = vault.signer(sealed, 'test/key');
   const algorithm = findAlgorithmByName('SHA256WITHECDSA')!;
-  const subject = encodeName([
+  const elements = [
     { type: 'o', value: 'Example' },
     { type: 'cn', value: 'Issuing' },
-  ]);
+  ];
+  const subject = encodeName(isNamed ? elements : []);
   const tbs = encodeTbs({
     serial: Uint8Array.of(1),
     algorithm,
@@ -70,6 +80,7 @@ async function caCert({ constraints = { isCa: true }, usages = ['keyCertSign'], 
       encodeExtension('keyUsage', usages, true),
       encodeExtension('subjectKeyIdentifier', '0102', false),
       encodeExtension('authorityKeyIdentifier', subjectKeyIdentifier(signer.publicKey), false),
+      ...further,
     ],
   });
   return encodePem('CERTIFICATE', assemble(tbs, algorithm, await signer.sign(tbs, 'sha256')));
@@ -120,6 +131,21 @@ describe('the authority', () => {
     await refuses('caCert', { caKey, caCert: future }, /not valid before/);
     await refuses('caCert', { caKey, caCert: await caCert({ constraints: { isCa: false }, usages: ['digitalSignature'] }) }, /authority/);
     await refuses('caCert', { caKey, caCert: await caCert({ usages: ['cRLSign'] }) }, /key usage/);
+    await refuses('caCert', { caKey, caCert: await caCert({ isNamed: false }) }, /no subject/);
+    for (const [oid, critical] of [
+      ['2.5.29.30', true],
+      ['2.5.29.30', false],
+      ['2.5.29.36', false],
+      ['2.5.29.54', false],
+      ['1.2.3', true],
+    ] as const)
+      await refuses(
+        'caCert',
+        { caKey, caCert: await caCert({ further: [{ oid, critical, value: Uint8Array.of(0x30, 0) }] }) },
+        /limits what/,
+      );
+    assert.ok(await accept({ caKey, caCert: await caCert({ further: [{ oid: '1.2.3', critical: false, value: Uint8Array.of(5, 0) }] }) }));
+    assert.ok(await accept({ caKey, caCert: await caCert({ constraints: { isCa: true, pathLen: 0 } }) }));
     await refuses('caCert', { caKey: { value: pemOf(keyMakers['P-256']()) }, caCert: await caCert() }, /another key/);
     await refuses('caCert', { caKey, caCert: caKey.value }, /one certificate/);
     await refuses('caCert', { caKey, caCert: (await caCert()) + (await caCert()) }, /one certificate/);
@@ -210,14 +236,16 @@ describe('its certificates', () => {
     await assert.rejects(openedAt(await accept({})).issue(order, prepared), /another key/);
   });
 
-  it('are not handed out when a fault spoils an RSA signature', async () => {
-    const stored = await accept({ caKey: { value: pemOf(keyMakers['RSA 2048']()) } });
+  it('are not handed out when a fault spoils a signature that would give the key away', async () => {
     const usual = toolsAt(Date.now);
     const signer: typeof usual.signer = (...key) => {
       const { publicKey, sign } = usual.signer(...key);
-      return { publicKey, sign: async (...data) => (await sign(...data)).map((octet, i) => (i === 99 ? octet ^ 1 : octet)) };
+      return { publicKey, sign: async (...data) => (await sign(...data)).map((octet, i) => (i === 40 ? octet ^ 1 : octet)) };
     };
     const tools = { ...usual, signer };
-    await assert.rejects(issueThrough(integrated.open(stored, tools), sampleOrder()), /no signature of what it was given/);
+    for (const makeKey of [keyMakers['RSA 2048'], () => generateKeyPairSync('ed25519'), () => generateKeyPairSync('ml-dsa-44')]) {
+      const stored = await accept({ caKey: { value: pemOf(makeKey()) } });
+      await assert.rejects(issueThrough(integrated.open(stored, tools), sampleOrder()), /no signature of what it was given/);
+    }
   });
 });

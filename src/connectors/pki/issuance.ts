@@ -24,7 +24,13 @@ export function issuance(
   { now, random }: Sources,
 ): Required<Pick<PkiConnector, 'prepare' | 'issue' | 'probe'>> {
   const { certificate: ca, algorithm, keyHash, keyIdentifier, publicKey } = authority;
-  const issuer = { name: ca.subject.der, subjectKeyIdentifier: keyIdentifier, notAfter: ca.notAfter, family: algorithm.family };
+  const issuer = {
+    name: ca.subject.der,
+    subjectKeyIdentifier: keyIdentifier,
+    notBefore: ca.notBefore,
+    notAfter: ca.notAfter,
+    family: algorithm.family,
+  };
   const extensionsOf = extensionsUnder(keyIdentifier);
 
   /** What was prepared here for this very order and kept in memory needs no second look. */
@@ -46,7 +52,7 @@ export function issuance(
     if (prepared.authority !== keyHash) throw new OrderRefused(['the authority has another key than when this was prepared']);
     const { serial, algorithm: chosen, notBefore, notAfter } = parseTbs(prepared.tbs);
     const again = chosen?.family === algorithm.family && tbsOf(order, { serial: fromHex(serial)!, algorithm: chosen, notBefore, notAfter });
-    if (!again || !sameOctets(again, prepared.tbs) || serial !== prepared.serial || notAfter > ca.notAfter)
+    if (!again || !sameOctets(again, prepared.tbs) || serial !== prepared.serial || lint(again, issuer).length > 0)
       throw new OrderRefused(['what was prepared is not what this authority makes of the order']);
     return chosen;
   };

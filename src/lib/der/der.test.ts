@@ -79,8 +79,7 @@ test('depth, number of elements and size are bounded', () => {
   assert.throws(() => descend(read.readDer(nested)), /nested deeper than 32/);
   const wide = write.raw(0x30, Buffer.alloc(1_000_000, Buffer.from('0500', 'hex')));
   assert.throws(() => read.childrenOf(read.readDer(wide)), /too many elements/);
-  assert.throws(() => read.readDer(wide, 999_999), /larger than 999999 octets/);
-  assert.throws(() => read.readDer(new Uint8Array(1_048_577)), /larger/);
+  assert.throws(() => read.readDer(new Uint8Array(1_048_577)), /larger than 1048576 octets/);
   let count = 0;
   const parent = read.readDer(wide);
   for (let offset = parent.content; offset < parent.end; offset = read.readChild(parent, offset).end) count++;

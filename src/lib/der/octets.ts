@@ -1,4 +1,4 @@
-// Octet strings compared and written as hexadecimal text.
+/** Octet strings compared and written as hexadecimal text. */
 
 export function sameOctets(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;

@@ -1,4 +1,4 @@
-// OBJECT IDENTIFIER contents, both ways (X.690 §8.19), with small caches: the same few dozen return all the time.
+/** OBJECT IDENTIFIER contents, both ways (X.690 §8.19), with small caches: the same few dozen return all the time. */
 
 const SUBIDENTIFIER_OCTETS_MAX = 20;
 const OCTETS_MAX = 128;

@@ -1,5 +1,7 @@
-// A strict reader of DER (X.690 §10, §11) that copies nothing: an element points into the bytes that it was read from.
-// It knows ASN.1's basic types and no structure above them.
+/**
+ * A strict reader of DER (X.690 §10, §11) that copies nothing: an element points into the bytes that it was read from.
+ * It knows ASN.1's basic types and no structure above them.
+ */
 
 import { toNumber } from './octets.ts';
 import { decodeOid } from './oid.ts';
@@ -29,9 +31,9 @@ export interface Der {
   readonly depth: number;
 }
 
-/** The one element that `bytes` is; anything after it is refused. `sizeMax` in octets, 1 MiB unless said. Throws `DerError`. */
-export function readDer(bytes: Uint8Array, sizeMax = SIZE_MAX): Der {
-  if (bytes.length > sizeMax) throw new DerError(`larger than ${sizeMax} octets`, sizeMax);
+/** The one element that `bytes` is, of 1 MiB at most; anything after it is refused. Throws `DerError`. */
+export function readDer(bytes: Uint8Array): Der {
+  if (bytes.length > SIZE_MAX) throw new DerError(`larger than ${SIZE_MAX} octets`, SIZE_MAX);
   const element = readElement(bytes, 0, bytes.length, 0);
   if (element.end !== bytes.length) throw new DerError('data after the end', element.end);
   return element;
@@ -82,7 +84,7 @@ export const rawOf = (element: Der): Uint8Array => element.bytes.subarray(elemen
 /** Contents without the header. */
 export const contentOf = (element: Der): Uint8Array => element.bytes.subarray(element.content, element.end);
 
-export function requireTag(element: Der, tag: number): void {
+function requireTag(element: Der, tag: number): void {
   if (element.tag !== tag) throw new DerError(`tag ${tag.toString(16)} expected, ${element.tag.toString(16)} found`, element.start);
 }
 

@@ -1,5 +1,7 @@
-// Identifier octets that X.509 and its relatives use. A tag is its first octet as it stands on the wire; a multi-octet tag
-// is `number << 8 | first octet`.
+/**
+ * Identifier octets that X.509 and its relatives use. A tag is its first octet as it stands on the wire; a multi-octet tag
+ * is `number << 8 | first octet`.
+ */
 
 export const TAG = {
   boolean: 0x01,

@@ -1,4 +1,4 @@
-// Checks an element of which the reader knows no structure, so that what is kept unread is DER all the same.
+/** Checks an element of which the reader knows no structure, so that what is kept unread is DER all the same. */
 
 import { bitStringOf, booleanOf, childrenOf, type Der, DerError, integerBytesOf, oidOf, requireNull, timeOf } from './read.ts';
 import { TAG } from './tag.ts';

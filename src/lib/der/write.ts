@@ -1,4 +1,4 @@
-// Writes DER. Each function returns one whole element; a parent copies its parts, so build from the leaves up.
+/** Writes DER. Each function returns one whole element; a parent copies its parts, so build from the leaves up. */
 
 import { encodeOid } from './oid.ts';
 import { constructedTag, implicitTag, TAG } from './tag.ts';

@@ -1,4 +1,4 @@
-// The one error of the query languages: where it stands, what could have stood there, what did.
+/** The one error of the query languages: where it stands, what could have stood there, what did. */
 
 /** A query that cannot be read. `position` counts UTF-16 units from 0, in the text that was handed in. */
 export class QueryError extends Error {

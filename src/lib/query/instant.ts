@@ -1,4 +1,4 @@
-// Dates of a query: how they are spelt, and which milliseconds they cover once `now` is known. UTC throughout.
+/** Dates of a query: how they are spelt, and which milliseconds they cover once `now` is known. UTC throughout. */
 import type { Instant, Unit } from './tree.ts';
 
 const day = 86_400_000;

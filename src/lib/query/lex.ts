@@ -1,4 +1,4 @@
-// Query text → tokens. Knows how words, numbers, texts and symbols are spelt, and nothing of what they mean.
+/** Query text → tokens. Knows how words, numbers, texts and symbols are spelt, and nothing of what they mean. */
 import { QueryError } from './error.ts';
 
 export interface Token {

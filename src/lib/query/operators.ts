@@ -1,4 +1,4 @@
-// What may follow a field, by its kind: the operators, how they are spelt, and what each of them reads.
+/** What may follow a field, by its kind: the operators, how they are spelt, and what each of them reads. */
 import { absolute, relative } from './instant.ts';
 import { portable } from './pattern.ts';
 import { accept, countTerm, fail, peek, type Reader, take } from './reader.ts';

@@ -1,4 +1,4 @@
-// Tokens → tree: the grammar of hcql, hrql, heql and hdql, which differ in their vocabulary alone.
+/** Tokens → tree: the grammar of hcql, hrql, heql and hdql, which differ in their vocabulary alone. */
 import { QueryError } from './error.ts';
 import { lex } from './lex.ts';
 import { operators } from './operators.ts';

@@ -1,5 +1,7 @@
-// Regular expressions of callers: the part of the language that RE2 and PostgreSQL read alike, and nothing beyond it.
-// `.` matches a newline, `^` and `$` the ends of the text, letters in either case, anywhere in the text.
+/**
+ * Regular expressions of callers: the part of the language that RE2 and PostgreSQL read alike, and nothing beyond it.
+ * `.` matches a newline, `^` and `$` the ends of the text, letters in either case, anywhere in the text.
+ */
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { QueryError } from './error.ts';
 

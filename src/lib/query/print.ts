@@ -1,4 +1,4 @@
-// Tree → query text, in one canonical spelling: parse(print(tree)) is the tree again.
+/** Tree → query text, in one canonical spelling: parse(print(tree)) is the tree again. */
 import { quote } from './lex.ts';
 import { type Condition, type Instant, isGroup, type Tree } from './tree.ts';
 

@@ -1,4 +1,4 @@
-// A place in a list of tokens, with what has been spent of the limits: what the grammar (parse.ts) and the operators read from.
+/** A place in a list of tokens, with what has been spent of the limits: what the grammar (parse.ts) and the operators read from. */
 import { QueryError } from './error.ts';
 import { quote, type Token } from './lex.ts';
 import type { Vocabulary } from './tree.ts';

@@ -1,4 +1,4 @@
-// What a query means: the tree that parse.ts reads, print.ts writes and storage/search.ts compiles. No SQL and no field names.
+/** What a query means: the tree that parse.ts reads, print.ts writes and storage/search.ts compiles. No SQL and no field names. */
 
 /** Groups have two terms or more. Inside a group, `and` binds closer than `or`; negation stands on conditions only. */
 export type Tree = Group | Condition;

@@ -1,4 +1,4 @@
-// Signature algorithms: names, AlgorithmIdentifiers, digests. RSASSA-PSS has parameters of its own and is not among them.
+/** Signature algorithms: names, AlgorithmIdentifiers, digests. RSASSA-PSS has parameters of its own and is not among them. */
 
 import { sameOctets } from '../der/octets.ts';
 import type { Der } from '../der/read.ts';

@@ -1,4 +1,4 @@
-// Writes certificates: what is signed, and the signature beside it. Signing is the vault's part, judging lint.ts's.
+/** Writes certificates: what is signed, and the signature beside it. Signing is the vault's part, judging lint.ts's. */
 
 import { createHash } from 'node:crypto';
 import { toHex } from '../der/octets.ts';

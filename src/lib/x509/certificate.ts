@@ -1,5 +1,7 @@
-// X.509 certificates (RFC 5280 §4.1), read strictly and without copying. What a certificate says is not judged here:
-// lint.ts does that.
+/**
+ * X.509 certificates (RFC 5280 §4.1), read strictly and without copying. What a certificate says is not judged here:
+ * lint.ts does that.
+ */
 
 import { createHash } from 'node:crypto';
 import { sameOctets, toHex } from '../der/octets.ts';

@@ -1,4 +1,4 @@
-// PKCS #10 certification requests (RFC 2986): read, and their proof of possession checked.
+/** PKCS #10 certification requests (RFC 2986): read, and their proof of possession checked. */
 
 import { type Der, DerError, itemAt, itemsOf, oidOf, rawOf, readDer, requireEnd, smallIntegerOf, wholeBitStringOf } from '../der/read.ts';
 import { constructedTag, TAG } from '../der/tag.ts';

@@ -1,4 +1,4 @@
-// ASN.1's character string types, read. Nothing is cut off or replaced: NUL and control characters are data.
+/** ASN.1's character string types, read. Nothing is cut off or replaced: NUL and control characters are data. */
 
 import { contentOf, type Der, DerError } from '../der/read.ts';
 import { TAG } from '../der/tag.ts';

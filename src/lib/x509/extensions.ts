@@ -1,4 +1,4 @@
-// Certificate extensions (RFC 5280 §4.2 and three of Microsoft's): read into values, written from values, by one table.
+/** Certificate extensions (RFC 5280 §4.2 and three of Microsoft's): read into values, written from values, by one table. */
 
 import { fromHex, toHex } from '../der/octets.ts';
 import {
@@ -139,7 +139,7 @@ const CODECS: { readonly [K in ExtensionKind]: Codec<ExtensionValues[K]> } = {
   ms_template_v2: { oid: '1.3.6.1.4.1.311.21.7', decode: decodeTemplate, encode: encodeTemplate },
 };
 
-export const extensionKinds = Object.keys(CODECS) as readonly ExtensionKind[];
+const extensionKinds = Object.keys(CODECS) as readonly ExtensionKind[];
 const kindByOid: ReadonlyMap<string, ExtensionKind> = new Map(extensionKinds.map((kind) => [CODECS[kind].oid, kind]));
 
 export const findExtensionKind = (oid: string): ExtensionKind | undefined => kindByOid.get(oid);

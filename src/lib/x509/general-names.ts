@@ -1,14 +1,18 @@
-// GeneralNames (RFC 5280 §4.2.1.6): the seven kinds of subject alternative name that the service's interface has.
-// Reading keeps names as data; only writing checks what they say.
+/**
+ * GeneralNames (RFC 5280 §4.2.1.6): the seven kinds of subject alternative name that the service's interface has.
+ * Reading keeps names as data; only writing checks what they say.
+ */
 
 import { fromHex, toHex } from '../der/octets.ts';
 import { encodeOid } from '../der/oid.ts';
 import { contentOf, type Der, DerError, itemAt, itemsOf, octetStringOf, oidOf, onlyItemOf, rawOf, requireEnd } from '../der/read.ts';
 import { constructedTag, implicitTag, TAG } from '../der/tag.ts';
+import { requireWellFormed } from '../der/well-formed.ts';
 import { contextExplicit, contextImplicit, octetString, oid, raw, sequenceOf, utf8String } from '../der/write.ts';
 import { decodeString } from './directory-string.ts';
 import { InvalidValue, quoted } from './invalid-value.ts';
 import { formatIp, parseIp } from './ip-address.ts';
+import { readName } from './name.ts';
 
 export type SanType = 'RFC822NAME' | 'DNSNAME' | 'URI' | 'IPADDRESS' | 'OTHERNAME_UPN' | 'OTHERNAME_GUID' | 'REGISTERED_ID';
 
@@ -31,6 +35,7 @@ const UPN = '1.3.6.1.4.1.311.20.2.3';
 const GUID = '1.3.6.1.4.1.311.25.1';
 const RFC822 = 1;
 const DNS = 2;
+const DIRECTORY = 4;
 const URI = 6;
 const IP = 7;
 const REGISTERED = 8;
@@ -38,8 +43,8 @@ const REGISTERED = 8;
 /** The tag of a URI among GeneralNames. */
 export const URI_TAG = implicitTag(URI);
 
-/** The other kinds: x400Address, directoryName, ediPartyName. */
-const UNSUPPORTED_TAGS: readonly number[] = [constructedTag(3), constructedTag(4), constructedTag(5)];
+/** x400Address and ediPartyName. */
+const UNSUPPORTED_TAGS: readonly number[] = [constructedTag(3), constructedTag(5)];
 
 /** The contents of a GeneralNames that is not empty. Throws `DerError`. */
 export function readGeneralNames(parent: Der, tag: number = TAG.sequence): GeneralNames {
@@ -63,7 +68,9 @@ function readGeneralName(element: Der): GeneralName | undefined {
   if (element.tag === implicitTag(IP)) return { type: 'IPADDRESS', value: readIp(element) };
   if (element.tag === implicitTag(REGISTERED)) return { type: 'REGISTERED_ID', value: oidOf(element, implicitTag(REGISTERED)) };
   if (element.tag === constructedTag(0)) return readOtherName(element);
-  if (!UNSUPPORTED_TAGS.includes(element.tag)) throw new DerError('not a GeneralName', element.start);
+  if (element.tag === constructedTag(DIRECTORY)) readName(onlyItemOf(element, constructedTag(DIRECTORY)));
+  else if (UNSUPPORTED_TAGS.includes(element.tag)) requireWellFormed(element);
+  else throw new DerError('not a GeneralName', element.start);
   return undefined;
 }
 
@@ -77,6 +84,7 @@ function readOtherName(element: Der): GeneralName | undefined {
   const { typeId, value } = otherNameOf(element);
   if (typeId === UPN && value.tag === TAG.utf8String) return { type: 'OTHERNAME_UPN', value: decodeString(value) };
   if (typeId === GUID && value.tag === TAG.octetString) return { type: 'OTHERNAME_GUID', value: toHex(octetStringOf(value)) };
+  requireWellFormed(value);
   return undefined;
 }
 
@@ -128,7 +136,7 @@ export const encodeOtherName = (typeId: string, value: Uint8Array): Uint8Array =
   raw(constructedTag(0), oid(typeId), contextExplicit(0, value));
 
 /** Letters, digits and hyphens (names in other scripts as A-labels), one leading `*.` allowed, and no address in disguise. */
-export function isDnsName(value: string): boolean {
+function isDnsName(value: string): boolean {
   if (value.length > 253) return false;
   const labels = (value.startsWith('*.') ? value.slice(2) : value).split('.');
   return labels.every((label) => /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(label)) && !/^\d+$/.test(labels.at(-1)!);

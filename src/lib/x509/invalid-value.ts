@@ -1,4 +1,4 @@
-// What encoders say of values that a certificate must not hold. Unlike `DerError` it concerns our own input, not bytes.
+/** What encoders say of values that a certificate must not hold. Unlike `DerError` it concerns our own input, not bytes. */
 
 import { oid } from '../der/write.ts';
 

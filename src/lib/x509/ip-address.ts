@@ -1,4 +1,4 @@
-// IP addresses between their text and their octets. Text comes out as RFC 5952 has it.
+/** IP addresses between their text and their octets. Text comes out as RFC 5952 has it. */
 
 const BYTE = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const IPV4 = new RegExp(`^${BYTE}\\.${BYTE}\\.${BYTE}\\.${BYTE}$`);

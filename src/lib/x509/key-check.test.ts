@@ -5,9 +5,9 @@ import * as write from '../der/write.ts';
 import { weakness } from './key-check.ts';
 import { keyTypeOf } from './key-type.ts';
 
-const rsaSpki = (n: bigint, e = 65537n): Uint8Array =>
+const rsaSpki = (n: bigint, e = 65537n, parameters = [write.nullValue()]): Uint8Array =>
   write.sequence(
-    write.sequence(write.oid('1.2.840.113549.1.1.1'), write.nullValue()),
+    write.sequence(write.oid('1.2.840.113549.1.1.1'), ...parameters),
     write.bitString(write.sequence(write.integer(n), write.integer(e))),
   );
 
@@ -38,6 +38,7 @@ test('RSA: sizes and exponents', () => {
   for (const e of [1n, 2n, 3n, 17n, 65535n, 65538n]) assert.match(weakness(rsaSpki(good, e))!, /exponent is even or below/);
   assert.match(weakness(rsaSpki(good, (1n << 256n) + 1n))!, /above 2\^256/);
   assert.match(weakness(rsaSpki(good, -65537n))!, /malformed/);
+  assert.match(weakness(rsaSpki(good, 65537n, []))!, /without its parameters/);
 });
 
 test('RSA: small factors, close primes, ROCA', () => {
@@ -73,6 +74,48 @@ test('EC: form, curve, point', () => {
     assert.match(weakness(bytes)!, /not on the curve/, namedCurve);
   }
 });
+
+/** The last octets of a SubjectPublicKeyInfo are the point. */
+const withPoint = (spki: Buffer, octets: Buffer): Buffer => Buffer.concat([spki.subarray(0, -octets.length), octets]);
+
+test('EC: the same points as OpenSSL takes', () => {
+  const fields = {
+    'P-256': 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n,
+    'P-384': 2n ** 384n - 2n ** 128n - 2n ** 96n + 2n ** 32n - 1n,
+  };
+  for (const [namedCurve, p] of Object.entries({ ...fields, 'P-521': 2n ** 521n - 1n })) {
+    const size = Math.ceil(p.toString(16).length / 2);
+    const octets = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(size * 2, '0'), 'hex');
+    for (let i = 0; i < 20; i++) {
+      const spki = generateKeyPairSync('ec', { namedCurve }).publicKey.export({ type: 'spki', format: 'der' });
+      const [x, y] = [spki.subarray(-2 * size, -size), spki.subarray(-size)];
+      const [xValue, yValue] = [BigInt(`0x${x.toString('hex')}`), BigInt(`0x${y.toString('hex')}`)];
+      const points: readonly (readonly [Buffer, Buffer])[] = [
+        [x, y],
+        [x, octets(p - yValue)],
+        [y, x],
+        [x, octets(yValue ^ 1n)],
+        [octets(xValue + 1n), y],
+        [Buffer.alloc(size), Buffer.alloc(size)],
+        [octets(p), y],
+        [x, Buffer.alloc(size, 0xff)],
+      ];
+      for (const [one, other] of points) {
+        const bytes = withPoint(spki, Buffer.concat([one, other]));
+        assert.equal(weakness(bytes) === undefined, isReadable(bytes), `${namedCurve} ${bytes.toString('hex')}`);
+      }
+    }
+  }
+});
+
+function isReadable(spki: Buffer): boolean {
+  try {
+    createPublicKey({ key: spki, format: 'der', type: 'spki' });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 test('others: unknown, malformed, of a wrong length', () => {
   const ed = write.sequence(write.oid('1.3.101.112'));

@@ -1,5 +1,7 @@
-// Finds public keys that must not be certified (CA/Browser Forum BR §6.1.6, CVE-2017-15361, RFC 5480). No list of leaked
-// keys: that is data, not arithmetic.
+/**
+ * Finds public keys that must not be certified (CA/Browser Forum BR §6.1.6, CVE-2017-15361, RFC 5480). No list of leaked
+ * keys: that is data, not arithmetic.
+ */
 
 import { createPublicKey } from 'node:crypto';
 import { toNumber } from '../der/octets.ts';
@@ -56,9 +58,9 @@ export function weakness(spki: Uint8Array): string | undefined {
     const element = readDer(spki);
     const key = readPublicKey(element);
     if (key.family === undefined) return 'unknown public key algorithm';
-    if (key.family === 'rsa') return rsaWeakness(key.rsa!);
-    if (key.family === 'ec')
-      return readAlgorithm(childrenOf(element)[0]!)[1]?.tag === TAG.oid ? ecWeakness(key, spki) : 'curve is not named';
+    const [, parameters] = readAlgorithm(childrenOf(element)[0]!);
+    if (key.family === 'rsa') return parameters ? rsaWeakness(key.rsa!) : 'RSA key without its parameters, NULL (RFC 3279 §2.3.1)';
+    if (key.family === 'ec') return parameters?.tag === TAG.oid ? ecWeakness(key, spki) : 'curve is not named';
     return key.keyType === undefined ? 'public key of a wrong length' : undefined;
   } catch (error) {
     if (error instanceof DerError) return `malformed public key: ${error.message}`;

@@ -1,5 +1,7 @@
-// Public keys (SubjectPublicKeyInfo) and the names that the service's interface has for their types.
-// Whether a key is a good one is asked of key-check.ts.
+/**
+ * Public keys (SubjectPublicKeyInfo) and the names that the service's interface has for their types.
+ * Whether a key is a good one is asked of key-check.ts.
+ */
 
 import {
   type Der,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { bitString, contextImplicit, ia5String, nullValue, octetString, sequence } from '../der/write.ts';
+import { bitString, contextExplicit, contextImplicit, ia5String, nullValue, octetString, sequence } from '../der/write.ts';
 import { findAlgorithmByName } from './algorithm.ts';
 import { encodeTbs, newSerial, type TbsInput } from './build.ts';
 import { type Extension, encodeExtension } from './extensions.ts';
@@ -49,6 +49,7 @@ const FINDINGS: readonly (readonly [RegExp, Partial<TbsInput>])[] = [
   [/key usage is empty/, withExtensions(of('2.5.29.15', bitString(Uint8Array.of(0))))],
   [/key usage is not in DER/, withExtensions(of('2.5.29.15', bitString(Uint8Array.of(0x80), 0)))],
   [/invalid DNSNAME "a b"/, withExtensions(of('2.5.29.17', sequence(contextImplicit(2, Buffer.from('a b')))))],
+  [/alternative name of a kind/, withExtensions(of('2.5.29.17', sequence(contextExplicit(4, sequence()))))],
   [/not an absolute URI/, withExtensions(of('1.3.6.1.5.5.7.1.1', sequence(sequence(encodeOcsp(), contextImplicit(6, Buffer.from('/x'))))))],
   [/critical and unknown/, withExtensions(of('1.2.3', nullValue(), true))],
   [/empty SEQUENCE/, withExtensions(of('2.5.29.37', sequence()))],
@@ -83,10 +84,16 @@ test('found: a default value written out', () => {
 });
 
 test('what does not fit the issuer', () => {
-  const issuer = { name: encodeName([{ type: 'cn', value: 'other' }]), subjectKeyIdentifier: 'cc', notAfter: 999, family: 'ec' } as const;
-  assert.equal(lint(encodeTbs(clean), issuer).length, 4);
+  const issuer = {
+    name: encodeName([{ type: 'cn', value: 'other' }]),
+    subjectKeyIdentifier: 'cc',
+    notBefore: 1000,
+    notAfter: 0,
+    family: 'ec',
+  } as const;
+  assert.equal(lint(encodeTbs(clean), issuer).length, 5);
   assert.deepEqual(
-    lint(encodeTbs(clean), { name: clean.issuerName, subjectKeyIdentifier: 'aabb', notAfter: 1000, family: 'ed-25519' }),
+    lint(encodeTbs(clean), { name: clean.issuerName, subjectKeyIdentifier: 'aabb', notBefore: 0, notAfter: 1000, family: 'ed-25519' }),
     [],
   );
 });

@@ -1,5 +1,7 @@
-// Looks over what is about to be signed: RFC 5280, and what keeps a certificate from being misread. It reads the encoded
-// bytes, not the values that they were built from, so that a mistake of the encoder is found too.
+/**
+ * Looks over what is about to be signed: RFC 5280, and what keeps a certificate from being misread. It reads the encoded
+ * bytes, not the values that they were built from, so that a mistake of the encoder is found too.
+ */
 
 import { sameOctets } from '../der/octets.ts';
 import { DerError } from '../der/read.ts';
@@ -17,6 +19,7 @@ export interface LintIssuer {
   /** Its subject key identifier, lower-case hexadecimal. */
   readonly subjectKeyIdentifier?: string;
   /** Milliseconds since 1970. */
+  readonly notBefore?: number;
   readonly notAfter?: number;
   readonly family?: KeyFamily;
 }
@@ -74,6 +77,7 @@ function names({ subject, issuer, sans, extensions }: TbsCertificate): ReturnTyp
       isText && /\p{Cc}/u.test(value) && `${type} holds a control character`,
     ]),
     ...sans.map((name) => !isValidGeneralName(name) && `invalid ${name.type} ${JSON.stringify(name.value)}`),
+    (extensions.subjectAltName?.unsupported ?? []).length > 0 && 'a subject alternative name of a kind that is not known',
   ];
 }
 
@@ -149,6 +153,7 @@ function issuedBy(tbs: TbsCertificate, issuer: LintIssuer | undefined): ReturnTy
       issuer.subjectKeyIdentifier !== undefined &&
       identifier !== issuer.subjectKeyIdentifier &&
       'authority key identifier is not that of the authority',
+    issuer.notBefore !== undefined && tbs.notBefore < issuer.notBefore && 'begins before the authority',
     issuer.notAfter !== undefined && tbs.notAfter > issuer.notAfter && 'outlives the authority',
     issuer.family !== undefined &&
       tbs.algorithm !== undefined &&

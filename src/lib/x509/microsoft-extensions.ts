@@ -1,5 +1,7 @@
-// The values of three extensions of Microsoft's certificate services ([MS-WCCE] §2.2.2.7.7): who the subject is in its
-// directory, and by which template it was issued.
+/**
+ * The values of three extensions of Microsoft's certificate services ([MS-WCCE] §2.2.2.7.7): who the subject is in its
+ * directory, and by which template it was issued.
+ */
 
 import { type Der, DerError, itemAt, itemsOf, octetStringOf, oidOf, onlyItemOf, requireEnd, smallIntegerOf } from '../der/read.ts';
 import { TAG } from '../der/tag.ts';

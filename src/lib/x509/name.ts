@@ -1,5 +1,7 @@
-// Distinguished names (RFC 5280 §4.1.2.4): read, written, and shown as RFC 4514 text. There is no parser of such text:
-// names come in as elements.
+/**
+ * Distinguished names (RFC 5280 §4.1.2.4): read, written, and shown as RFC 4514 text. There is no parser of such text:
+ * names come in as elements.
+ */
 
 import { toHex } from '../der/octets.ts';
 import { type Der, DerError, itemAt, itemsOf, oidOf, rawOf, readDer, requireEnd } from '../der/read.ts';

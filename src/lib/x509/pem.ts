@@ -1,7 +1,8 @@
-// PEM (RFC 7468): blocks in a text, both ways. No encrypted or otherwise headed PEM (RFC 1421).
+/** PEM (RFC 7468): blocks in a text, both ways. No encrypted or otherwise headed PEM (RFC 1421). */
 
 import { DerError } from '../der/read.ts';
 
+/** Characters. */
 const TEXT_MAX = 2 << 20;
 const BEGIN = '-----BEGIN ';
 const LABEL = /^[A-Z0-9]+([ -][A-Z0-9]+)*$/;
@@ -13,10 +14,10 @@ export interface PemBlock {
 
 /**
  * All blocks of a text in their order; other text around them is passed over. Lines may be of any length and end in any way.
- * `textMax` in characters, 2 Mi unless said. Throws `DerError` with the position in the text.
+ * Throws `DerError` with the position in the text.
  */
-export function parsePem(text: string, textMax = TEXT_MAX): readonly PemBlock[] {
-  if (text.length > textMax) throw new DerError(`PEM: longer than ${textMax} characters`, textMax);
+export function parsePem(text: string): readonly PemBlock[] {
+  if (text.length > TEXT_MAX) throw new DerError(`PEM: longer than ${TEXT_MAX} characters`, TEXT_MAX);
   const blocks: PemBlock[] = [];
   for (let begin = text.indexOf(BEGIN); begin >= 0; ) {
     const labelStart = begin + BEGIN.length;
@@ -40,6 +41,7 @@ export function encodePem(label: string, der: Uint8Array): string {
 
 /** Base64 with its padding; white space is passed over. Throws `DerError`; `offset` is where the text stands in a larger one. */
 export function decodeBase64(text: string, offset = 0): Uint8Array {
+  if (text.length > TEXT_MAX) throw new DerError(`base64: longer than ${TEXT_MAX} characters`, offset + TEXT_MAX);
   const compact = text.replace(/[ \t\r\n]+/g, '');
   const octets = Buffer.from(compact, 'base64');
   // Node's decoder passes over what it does not know; only what it would write itself is base64 in the strict sense.

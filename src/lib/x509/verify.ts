@@ -14,7 +14,7 @@ export interface Signed {
 /** A key at hand, or its SubjectPublicKeyInfo. */
 type Key = KeyObject | Uint8Array;
 
-/** False also for a key that cannot be read. */
+/** False also for a key that cannot be read. The caller has seen that the algorithm is of the key's family: OpenSSL would make up a digest. */
 export function isSignedBy(key: Key, keyType: KeyType | undefined, { data, signature, algorithm }: Signed): Promise<boolean> {
   const material = key instanceof Uint8Array ? ({ key: Buffer.from(key), format: 'der', type: 'spki' } as const) : key;
   return new Promise((resolve) => {

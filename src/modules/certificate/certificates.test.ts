@@ -119,6 +119,18 @@ describe('certificates', () => {
       }
     });
 
+    it('nests as deep as the setting says', async () => {
+      const operation = certificateOperations.find(({ id }) => id === 'certificate.search')!;
+      const input = { params: {}, query: {}, body: { query: '((dn exists))' } };
+      for (const [queryDepthMax, status] of [
+        [1, 400],
+        [2, 200],
+      ] as const) {
+        const context = { ...(await bench.as(everywhere)), queryDepthMax };
+        assert.equal((await bench.performer.perform(operation, input, context)).status, status, String(queryDepthMax));
+      }
+    });
+
     const found: readonly (readonly [string, readonly number[]])[] = [
       ['status is valid', [2, 4]],
       ['status is revoked', [1]],

@@ -129,9 +129,9 @@ const list = operation<readonly string[]>({
 
 type SearchQuery = z.infer<typeof fieldSearchQuery>;
 
-function selectionOf({ query, sortedBy, fields }: SearchQuery, now: number) {
+function selectionOf({ query, sortedBy, fields }: SearchQuery, { now, queryDepthMax: depthMax }: Context) {
   try {
-    const condition = compile(parse(query, vocabularyOf(certificateDictionary)), certificateDictionary, now);
+    const condition = compile(parse(query, vocabularyOf(certificateDictionary), { depthMax }), certificateDictionary, now());
     return { condition, sort: sortColumns(certificateDictionary, sortedBy), chosen: chooseFields(fields) };
   } catch (error) {
     if (error instanceof QueryError) throw queryErrors.invalid(error.message);
@@ -151,7 +151,7 @@ const search = operation<SearchQuery>({
   answers: { 200: certificateSearchResults },
   async run({ body }, context) {
     const { pageIndex, pageSize, withCount, fields } = body;
-    const { condition, sort, chosen } = selectionOf(body, context.now());
+    const { condition, sort, chosen } = selectionOf(body, context);
     const selection = { from: 'certificate', where: [condition, whereSeen(await visibilityOf(context))] };
     const [rows, counted] = await Promise.all([
       context.database.rows<CertificateRow>(page({ ...selection, columns: chosen.columns, sort, pageIndex, pageSize })),

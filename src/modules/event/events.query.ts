@@ -4,7 +4,7 @@ import type { Dictionary } from '../../kernel/search.ts';
 const under = (prefix: string, ...names: readonly string[]): readonly string[] => names.map((name) => prefix + name);
 
 /** The keys of details that a query may name (`semantics.md` 1.5). */
-export const detailKeys: readonly string[] = [
+const detailKeys: readonly string[] = [
   ...under('certificate', 'Id', 'Dn', 'Serial', 'Profile', 'Owner', 'Team', 'Issuer', 'SubjectDn', 'NotBefore', 'NotAfter'),
   ...under('request', 'Id', 'Workflow', 'Status'),
   ...['requester', 'requesterComment', 'approver', 'approverComment'],

@@ -149,6 +149,14 @@ test('what cannot be asked is refused', async () => {
   ];
   for (const [body, error] of refusals) assert.equal(errorOf(await call('event.search', { body })), error, JSON.stringify(body));
   assert.equal(errorOf(await call('event.search', { body: {} }, person('rita'))), '403 SEC-PERM-001');
+  const nested = { params: {}, query: {}, body: { query: '((code equals "A"))' } };
+  for (const [queryDepthMax, status] of [
+    [1, 400],
+    [2, 200],
+  ] as const) {
+    const context = { ...(await bench.as(auditor)), queryDepthMax };
+    assert.equal((await performer.perform(operationOf('event.search'), nested, context)).status, status, String(queryDepthMax));
+  }
   assert.deepEqual((await search()).results, [], 'reading leaves no event');
 });
 

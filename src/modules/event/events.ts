@@ -1,6 +1,7 @@
 /** Reading events: search (heql) and single ones, sealed or about to be. */
 import { z } from 'zod';
 import { type Operation, operation } from '../../kernel/action.ts';
+import type { Context } from '../../kernel/context.ts';
 import { queryErrors } from '../../kernel/errors.ts';
 import { eventCodes, eventModules, eventStatuses } from '../../kernel/event.ts';
 import { needs, sections } from '../../kernel/permission.ts';
@@ -80,9 +81,9 @@ const frame = {
 
 type SearchQuery = z.infer<typeof searchQuery>;
 
-function selectionOf({ query, sortedBy = [] }: SearchQuery, now: number) {
+function selectionOf({ query, sortedBy = [] }: SearchQuery, { now, queryDepthMax: depthMax }: Context) {
   try {
-    const condition = compile(parse(query, vocabularyOf(eventDictionary)), eventDictionary, now);
+    const condition = compile(parse(query, vocabularyOf(eventDictionary), { depthMax }), eventDictionary, now());
     const sort = sortedBy.length > 0 ? sortColumns(eventDictionary, sortedBy) : newestFirst;
     return { selection: { from: 'event_all', where: [condition] }, sort };
   } catch (error) {
@@ -99,9 +100,10 @@ export const eventOperations: readonly Operation[] = [
     body: searchQuery.meta({ id: 'EventSearchQuery' }),
     errors: [queryErrors.invalid, eventErrors.query, eventErrors.internal],
     answers: { 200: results },
-    async run({ body }, { database, now }) {
+    async run({ body }, context) {
+      const { database } = context;
       const { pageIndex, pageSize, withCount } = body;
-      const { selection, sort } = selectionOf(body, now());
+      const { selection, sort } = selectionOf(body, context);
       const [rows, counted] = await Promise.all([
         database.rows<Row>(page({ ...selection, columns, sort, pageIndex, pageSize })),
         withCount ? database.rows<{ count: number }>(count(selection)) : [],

@@ -16,16 +16,19 @@ export const createIntegrityJob = (seals: Seals, commit: Commit): Job =>
     everyMs: 1_000,
     async run(context) {
       for (const { report, leaseUntil } of await readRunning(context.database, seals)) {
-        if (leaseUntil <= context.now()) await unlessTaken(() => check(report, leaseUntil, { context, seals, commit }));
+        if (leaseUntil <= context.now())
+          await unlessTaken(report, context.log, () => check(report, leaseUntil, { context, seals, commit }));
       }
     },
   });
 
-async function unlessTaken(work: () => Promise<void>): Promise<void> {
+/** Whoever loses the lease leaves the check to whoever has it. */
+async function unlessTaken({ id }: Report, log: Context['log'], work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
+    log.info({ err: error, report: id }, 'an integrity check is left to whoever has its lease');
   }
 }
 

@@ -112,6 +112,29 @@ test('a check that cannot be asked for', async () => {
   assert.equal(errorOf(await run('f'.repeat(24), auditor)), '403 SEC-PERM-001');
 });
 
+test('a check whose lease is lost is left to whoever has it, and the log says so', async () => {
+  await fill();
+  await call('event.integrity.run', {}, manager);
+  const [asked] = await reports();
+  const lines: object[] = [];
+  const log = { info: (fields: object) => lines.push(fields), warn: () => assert.fail(), error: () => assert.fail() };
+  const losing = eventModule({
+    sealSecret,
+    commit: async (changes) => {
+      await bench.database.writers.query('update integrity_report set lease_until = lease_until + 1');
+      await bench.commit(changes);
+    },
+  });
+  await losing.jobs.find(({ name }) => name === 'event.integrity')!.run({ ...(await bench.as()), log }, performer);
+  assert.equal((await reports())[0]?.status, 'running');
+  assert.deepEqual(
+    lines.map((fields) => ({ ...fields, err: '' })),
+    [{ err: '', report: asked?._id }],
+  );
+  await work('event.integrity');
+  assert.equal((await reports())[0]?.status, 'verified');
+});
+
 test('a check that breaks says so, and one whose process died is begun again', async () => {
   await fill();
   await work('event.seal');

@@ -1,6 +1,5 @@
 /** What others may use of identity: its operations, logins, the first start, and the words of permissions. */
 import type { Operation } from '../../kernel/action.ts';
-import type { Collection } from '../../kernel/collection.ts';
 import { locals } from './locals.ts';
 import { principalInfos } from './principal-infos.ts';
 import { self } from './principals.ts';
@@ -10,5 +9,4 @@ export { type Authenticate, type AuthenticatorOptions, createAuthenticator } fro
 export { type Bootstrapped, bootstrap, bootstrapAction } from './bootstrap.ts';
 export { withoutProfile } from './permissions.ts';
 
-export const identityCollections: readonly Collection[] = [roles, principalInfos, locals];
-export const identityOperations: readonly Operation[] = [...identityCollections.flatMap(({ operations }) => operations), self];
+export const identityOperations: readonly Operation[] = [...roles.operations, ...principalInfos.operations, ...locals.operations, self];

@@ -8,6 +8,7 @@ import { needs, sections } from '../../kernel/permission.ts';
 import { text } from '../../kernel/schema.ts';
 import { keepAdministrator } from './administrators.ts';
 import { type LocalIdentity, localTag } from './documents.ts';
+import { requireNoMore } from './grants.ts';
 import { identifier } from './identifier.ts';
 import { hashPassword, password, verifyPassword } from './passwords.ts';
 import { findLocalProvider } from './providers.ts';
@@ -37,6 +38,7 @@ async function requireProvider({ configuration }: Context): Promise<void> {
 
 async function accept({ password: secret, ...draft }: Draft, context: Context, stored?: LocalIdentity): Promise<LocalIdentity> {
   await requireProvider(context);
+  if (!stored && secret) await requireNoMore(draft.identifier, context);
   const hash = stored ? stored.hash : secret ? await hashPassword(secret, context) : undefined;
   return { ...draft, hash };
 }
@@ -46,17 +48,19 @@ const setPasswordBody = z
   .meta({ id: 'SetPasswordRequest' });
 type SetPassword = z.infer<typeof setPasswordBody>;
 
-/** Throws unless the caller knows the password that is to be replaced or may manage the accounts of others. */
+/** Throws unless the caller knows the password that is to be replaced, or may manage the accounts of others and do all that this one may. */
 async function mayReplace(
+  key: string,
   identity: LocalIdentity | undefined,
   { previousPassword }: SetPassword,
-  isOwn: boolean,
-  { principal }: Context,
+  context: Context,
 ): Promise<void> {
-  if (!isOwn) {
+  const { principal } = context;
+  if (key !== principal.identifier) {
     const required = needs(sections.localIdentity, 'manage');
-    if (required.some((value) => principal.grant(value))) return;
-    throw permissionErrors.denied(`${principal.identifier} lacks ${required.join(' or ')}`);
+    if (!required.some((value) => principal.grant(value)))
+      throw permissionErrors.denied(`${principal.identifier} lacks ${required.join(' or ')}`);
+    return requireNoMore(key, context);
   }
   if (principal.provider?.type !== 'Local') throw localErrors.providerType('you are not logged in with a local identity');
   if (previousPassword === undefined) throw localErrors.setPassword('previousPassword: is needed to change your own password');
@@ -90,7 +94,7 @@ const setPassword = operation<SetPassword>({
     await requireProvider(context);
     const key = body.identifier ?? principal.identifier!;
     const before = await configuration.get<LocalIdentity>(localTag, key);
-    await mayReplace(before?.body, body, key === principal.identifier, context);
+    await mayReplace(key, before?.body, body, context);
     if (!before) throw localErrors.notFound(`'${key}' does not exist`);
     const after = { ...before.body, hash: await hashPassword(body.password, context) };
     return { changes: writeDocument({ tag: localTag }, { key, body: after, newId }, before).changes, details: { identifier: key } };

@@ -10,7 +10,7 @@ import type { Permission } from '../../kernel/principal.ts';
 import { text } from '../../kernel/schema.ts';
 import { type PrincipalInfo, principalInfoDocuments, profileTag, type Role, roleTag } from './documents.ts';
 
-export const permissionSchema = z.object({ value: text, filter: text.optional() }).meta({ id: 'Permission' });
+const permissionSchema = z.object({ value: text, filter: text.optional() }).meta({ id: 'Permission' });
 export const permissionList = z.array(permissionSchema).max(1000);
 
 /** Sorted, each once. Throws for a malformed value, a filter, and a profile that does not exist. */

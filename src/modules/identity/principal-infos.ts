@@ -9,21 +9,22 @@ import { epochMs, text } from '../../kernel/schema.ts';
 import { searchQuery } from '../../kernel/search.ts';
 import { keepAdministrator } from './administrators.ts';
 import { type PrincipalInfo, principalInfoDocuments } from './documents.ts';
+import { requireHeld } from './grants.ts';
 import { identifier } from './identifier.ts';
 import { acceptPermissions, permissionList } from './permissions.ts';
 import { personal } from './personal.ts';
+import { permissionsOf } from './principals.ts';
 
 const { tag } = principalInfoDocuments;
 const path = '/api/v1/security/principalinfos';
 
-export const principalInfoErrors = defineErrors('SEC-PI', {
+const errors = defineErrors('SEC-PI', {
   internal: ['001', 500, 'Unexpected Error'],
   invalid: ['002', 400, 'Invalid Principal Info'],
   notFound: ['003', 404, 'Principal Info not found'],
   exists: ['004', 400, 'Principal info already exists'],
   search: ['005', 400, 'Invalid Principal Info search query'],
 });
-const errors = principalInfoErrors;
 
 const schema = z
   .object({
@@ -52,8 +53,15 @@ async function accept(draft: Draft, context: Context, stored?: PrincipalInfo): P
     creationDate: stored?.creationDate ?? now,
     lastModification: now,
   };
+  await requireHeldBy(info, context, stored);
   if (stored) await keepAdministrator({ collection: tag, key: info.identifier, body: info }, context);
   return info;
+}
+
+/** A role that it has already is not given anew, whatever became of the role. */
+async function requireHeldBy({ permissions, roles }: PrincipalInfo, context: Context, stored?: PrincipalInfo): Promise<void> {
+  const given = { permissions, roles: roles?.filter((role) => !stored?.roles?.includes(role)) };
+  requireHeld(await permissionsOf(given, context.configuration), context, stored?.permissions);
 }
 
 function refuseOneself({ identifier }: PrincipalInfo, { principal }: Context): void {

@@ -4,7 +4,7 @@ import { operation } from '../../kernel/action.ts';
 import type { Configuration } from '../../kernel/configuration.ts';
 import { authErrors } from '../../kernel/errors.ts';
 import { compilePermissions } from '../../kernel/permission.ts';
-import type { IdentityProviderRef, Principal } from '../../kernel/principal.ts';
+import type { IdentityProviderRef, Permission, Principal } from '../../kernel/principal.ts';
 import { localizedTexts } from '../../kernel/schema.ts';
 import { type LocalIdentity, type PrincipalInfo, principalInfoDocuments, type Role, roleTag } from './documents.ts';
 import { distinct, permissionList } from './permissions.ts';
@@ -27,18 +27,25 @@ export const localPrincipal = (
     makePrincipal({ identifier: identity.identifier, name: identity.name, email: identity.email, provider: { type, name } }, configuration),
   );
 
+/** Direct permissions and those of the roles together. */
+export async function permissionsOf(
+  { permissions = [], roles = [] }: Pick<PrincipalInfo, 'permissions' | 'roles'> = {},
+  configuration: Configuration,
+): Promise<readonly Permission[]> {
+  const ofRoles = await Promise.all(roles.map(async (role) => (await configuration.get<Role>(roleTag, role))?.body.permissions ?? []));
+  return distinct([...permissions, ...ofRoles.flat()]);
+}
+
 async function makePrincipal({ identifier, name, email, provider }: Vouched, configuration: Configuration): Promise<Principal | undefined> {
   const info = (await configuration.get<PrincipalInfo>(principalInfoDocuments.tag, identifier))?.body;
   if (info && !info.enabled) return undefined;
-  const roles = info?.roles ?? [];
-  const ofRoles = await Promise.all(roles.map(async (role) => (await configuration.get<Role>(roleTag, role))?.body.permissions ?? []));
-  const permissions = distinct([...(info?.permissions ?? []), ...ofRoles.flat()]);
+  const permissions = await permissionsOf(info, configuration);
   return {
     identifier,
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email }),
     provider,
-    roles,
+    roles: info?.roles ?? [],
     teams: info?.teams ?? [],
     permissions,
     grant: compilePermissions(permissions),

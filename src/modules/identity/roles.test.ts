@@ -45,7 +45,7 @@ describe('roles', () => {
     await bench.clear();
     await writeGiven(bench, [profile]);
   });
-  const owner = principalWith(['configuration:*']);
+  const owner = principalWith(['configuration:*', 'lifecycle:*', 'discovery:*']);
   const [create, update, remove] = ['add', 'update', 'delete'].map(
     (end) => roles.operations.find(({ id }) => id === `security.role.${end}`)!,
   );

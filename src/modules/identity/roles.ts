@@ -8,16 +8,16 @@ import { sections } from '../../kernel/permission.ts';
 import { names, text } from '../../kernel/schema.ts';
 import { keepAdministrator } from './administrators.ts';
 import { type PrincipalInfo, principalInfoDocuments, type Role, roleTag } from './documents.ts';
+import { requireHeld } from './grants.ts';
 import { acceptPermissions, permissionList } from './permissions.ts';
 
-export const roleErrors = collectionErrors('ROLE', 'Role');
+const errors = collectionErrors('ROLE', 'Role');
 
 const schema = z.object({ name: names.plain, description: text.optional(), permissions: permissionList.optional() }).meta({ id: 'Role' });
 
 async function accept(draft: Role, context: Context, stored?: Role): Promise<Role> {
-  const role = draft.permissions
-    ? { ...draft, permissions: await acceptPermissions(draft.permissions, roleErrors.invalid, context) }
-    : draft;
+  const role = draft.permissions ? { ...draft, permissions: await acceptPermissions(draft.permissions, errors.invalid, context) } : draft;
+  requireHeld(role.permissions ?? [], context, stored?.permissions);
   if (stored) await keepAdministrator({ collection: roleTag, key: role.name, body: role }, context);
   return role;
 }
@@ -36,8 +36,8 @@ export const roles = defineCollection<Role>({
   id: roleTag,
   path: '/api/v1/security/roles',
   schema,
-  errors: roleErrors,
-  moreErrors: { delete: [roleErrors.invalid] },
+  errors,
+  moreErrors: { delete: [errors.invalid] },
   section: sections.role,
   audit: { module: 'security', add: 'SEC-ROLE-ADD', update: 'SEC-ROLE-UPDATE', delete: 'SEC-ROLE-DELETE' },
   accept,

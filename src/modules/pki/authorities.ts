@@ -88,7 +88,7 @@ function readCertificate(text: string): Certificate {
 const parsed = ({ certificate }: CertificateAuthority): Certificate => parseCertificate(parsePem(certificate)[0]!.der);
 
 /** The chains that all authorities make; remembered until any document changes. */
-export const chainsOf = (configuration: Configuration): Promise<Chains> =>
+const chainsOf = (configuration: Configuration): Promise<Chains> =>
   configuration.memo(`${tag} chains`, async () =>
     createChains((await configuration.list<CertificateAuthority>(tag)).map(({ body }) => parsed(body))),
   );

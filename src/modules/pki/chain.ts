@@ -8,7 +8,7 @@ const lengthMax = 10;
 const rsaOctetsMax = 2048;
 
 /** The key to verify with; undefined for one that is not known here, or too large. */
-export function verificationKey({ spki, publicKey }: Certificate): KeyObject | undefined {
+function verificationKey({ spki, publicKey }: Certificate): KeyObject | undefined {
   if (publicKey.rsa && (publicKey.rsa.modulus.length > rsaOctetsMax || publicKey.rsa.exponent.length > 32)) return undefined;
   try {
     return createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });

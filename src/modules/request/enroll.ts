@@ -62,6 +62,9 @@ export async function editedEnrollment(
   return decided(parseCsrText(stored.csr), () => evaluate(template, { submitted: edits, by: 'approver', base: stored.elements }));
 }
 
+/** What was decided, as it is stored. A profile that has changed since has no say in it any more. */
+export const storedEnrollment = ({ elements, csr }: EnrollTemplate): Enrollment => decided(parseCsrText(csr), () => elements);
+
 /** What a CSR proposes for the elements of a template; DN elements in the order of the DN's text, leaf first. */
 export const proposedBy = ({ subject, sans, extensions }: Csr): Proposed => ({
   subject: subject.rdns.toReversed().flat(),

@@ -3,12 +3,13 @@ import { type Action, type Outcome, step } from '../../kernel/action.ts';
 import { type Change, insert, update } from '../../kernel/change.ts';
 import type { Context } from '../../kernel/context.ts';
 import { ServiceError } from '../../kernel/errors.ts';
-import { certificateRow, certificateTable, type WebraProfile } from '../certificate/index.ts';
+import { sha256Hex } from '../../lib/x509/certificate.ts';
+import { type CertificateRow, certificateRow, certificateTable, type WebraProfile } from '../certificate/index.ts';
 import type { PkiModule, Prepared } from '../pki/index.ts';
 import { type Enrollment, issuanceProblem } from './enroll.ts';
-import { requestErrors } from './errors.ts';
+import { enrollErrors, requestErrors } from './errors.ts';
 import { presentRequest } from './present.ts';
-import { issuanceTable, type RequestRow, requestTable } from './requests.store.ts';
+import { findRequest, issuanceTable, type RequestRow, requestTable } from './requests.store.ts';
 import { after } from './states.ts';
 
 /** A request that was decided, and what is going to be signed for it. */
@@ -46,23 +47,34 @@ export function createIssuer({ openConnector }: Pick<PkiModule, 'openConnector'>
     invalid: requestErrors.invalid,
     unexpected: requestErrors.unexpected,
     errors: [],
-    callsOut: true,
     async run({ body: intent }, context) {
-      const issued = await openConnector(intent.connector, context)
-        .then((connector) => connector.issue(intent.order, intent.prepared))
-        .catch((error: unknown) => issuanceProblem(error, context));
-      if (issued instanceof ServiceError) return failed(intent, issued, context);
-      if (issued.state !== 'issued') throw new Error('the authority answers later, which nothing here waits for');
-      return completed(intent, issued.certificate, context);
+      const issued = await certified(intent, context).catch((error: unknown) => issuanceProblem(error, context));
+      return issued instanceof ServiceError ? failed(intent, issued, context) : completed(intent, issued, context);
+    },
+    async overtaken({ body: { request, status } }, context) {
+      const row = await findRequest(request.id, context);
+      if (row?.status === 'failed') return { failure: enrollErrors.failed(row.error ?? undefined) };
+      if (row?.status !== 'completed') throw new Error(`the certificate of request ${request.id} could not be recorded`);
+      return { status, answer: await presentRequest(row, {}, context) };
     },
   };
+
+  async function certified(intent: Intent, context: Context): Promise<CertificateRow> {
+    const connector = await openConnector(intent.connector, context);
+    const issued = await connector.issue(intent.order, intent.prepared);
+    if (issued.state !== 'issued') throw new Error('the authority answers later, which nothing here waits for');
+    const certificate = rowOf(intent, issued.certificate, context);
+    if (certificate.public_key_thumbprint !== sha256Hex(intent.order.spki)) throw new Error('the authority certified another key');
+    return certificate;
+  }
 
   return {
     action,
     async intend(request, { order }, { pkiConnector }, { status }, context) {
       const wanted = order(request.id);
-      const connector = await openConnector(pkiConnector, context);
-      const prepared = await connector.prepare(wanted).catch((error: unknown) => Promise.reject(issuanceProblem(error, context)));
+      const prepared = await openConnector(pkiConnector, context)
+        .then((connector) => connector.prepare(wanted))
+        .catch((error: unknown) => Promise.reject(issuanceProblem(error, context)));
       return {
         changes: prepared ? [insert(issuanceTable, issuanceRow(request.id, pkiConnector, prepared, context))] : [],
         next: step(action, { request, connector: pkiConnector, order: wanted, prepared, status }),
@@ -81,9 +93,9 @@ const issuanceRow = (requestId: string, connector: string, { authority, serial, 
   at: now(),
 });
 
-async function completed({ request, connector, status }: Intent, der: Uint8Array, context: Context): Promise<Outcome> {
-  const certificate = certificateRow(der, {
-    id: context.newId(),
+const rowOf = ({ request, connector }: Intent, der: Uint8Array, { newId }: Context): CertificateRow =>
+  certificateRow(der, {
+    id: newId(),
     module: request.module!,
     profile: request.profile,
     owner: request.owner,
@@ -92,6 +104,8 @@ async function completed({ request, connector, status }: Intent, der: Uint8Array
     labels: request.labels,
     metadata: { pki_connector: connector },
   });
+
+async function completed({ request, status }: Intent, certificate: CertificateRow, context: Context): Promise<Outcome> {
   const done = moved(request, 'issue', { certificate_id: certificate.id }, context);
   return {
     status,

@@ -58,10 +58,9 @@ export const issuanceTable = defineTable(
   { authority: 'text', serial: 'text', request_id: 'text', connector: 'text', tbs: 'bytea', tbs_hash: 'text', at: 'bigint' },
   ['authority', 'serial'],
 );
-export interface IssuanceRow {
+interface IssuanceRow {
   readonly authority: string;
   readonly serial: string;
-  readonly request_id: string;
   readonly connector: string;
   readonly tbs: Uint8Array;
   readonly tbs_hash: string;
@@ -78,16 +77,13 @@ export async function findRequest(id: string, { database }: Context): Promise<Re
   return row;
 }
 
-export async function findIssuance(requestId: string, { database }: Context): Promise<IssuanceRow | undefined> {
-  const text = 'select authority, serial, request_id, connector, tbs, tbs_hash from issuance where request_id = $1';
-  const [row] = await database.rows<IssuanceRow>({ name: 'issuance-get', text, values: [requestId] });
-  return row;
-}
+export type Unfinished = RequestRow & IssuanceRow;
 
-/** Requests that were decided before `time` (epoch ms) and are still not done: their process died in between. */
-export const findUnfinished = ({ database }: Context, time: number): Promise<RequestRow[]> =>
-  database.rows<RequestRow>({
+/** Requests that were decided before `time` (epoch ms) and are still not done, with what was going to be signed: their process died in between. */
+export const findUnfinished = ({ database }: Context, time: number): Promise<Unfinished[]> =>
+  database.rows<Unfinished>({
     name: 'request-unfinished',
-    text: `select ${columns} from request where status = 'approved' and last_modification_date < $1 order by last_modification_date limit 100`,
+    text: `select ${columns}, authority, serial, connector, tbs, tbs_hash from request join issuance on request_id = id
+      where status = 'approved' and last_modification_date < $1 order by last_modification_date limit 100`,
     values: [time],
   });
