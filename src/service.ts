@@ -69,7 +69,7 @@ async function start({ settings, sources, log }: ServiceTools, undo: Undo[]): Pr
   });
   const vault = createVault({ key, random: sources.random });
 
-  const commit = createCommitter(database.writers, { lanes, unitsMax: 64 });
+  const commit = createCommitter(database.writers, { lanes, unitsMax: 32 });
   // The sealer has a lane of its own: its batches are larger than what callers wait for.
   const parts = assemble({
     sealSecret: sealSecret(settings, vault),

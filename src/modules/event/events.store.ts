@@ -66,9 +66,10 @@ export const readSealed = (database: Reader, from: number, to: number): Promise<
     values: [from, to],
   });
 
-/** Pages of what waits, in the order of its arrival; what arrives meanwhile may be among it or not. */
+/** Pages of what waits, in the order of its arrival; what arrives meanwhile may be among it or not. Each row is looked up by itself: `exists` would be
+ *  planned as a hash of the whole trail. */
 export async function* readPending(database: Reader, pageMax: number): AsyncGenerator<readonly PendingRow[]> {
-  const text = `select position::text as position, mac, ${columns}, exists (select from event e where e.id = p.id) as sealed
+  const text = `select position::text as position, mac, ${columns}, coalesce((select true from event e where e.id = p.id limit 1), false) as sealed
     from event_pending p where position >= $1::bigint order by p.position limit $2`;
   let from = -(2n ** 63n);
   for (;;) {

@@ -123,7 +123,7 @@ create table event_pending (
   at bigint not null,
   details jsonb not null,
   mac text not null
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000);
 create table event (
   number bigint primary key,
   id text collate "C" not null unique,
