@@ -21,6 +21,8 @@ export interface CollectionSpec<I extends Document, D extends Document> {
   readonly path: string;
   /** The field that names a document; default `name`. */
   readonly key?: string;
+  /** Key of the event detail that names the document (`labelName`); default `key`. */
+  readonly detail?: string;
   /** What create takes; update too, unless it has a schema of its own. */
   readonly schema: z.ZodType<I>;
   readonly updateSchema?: z.ZodType<I>;
@@ -86,7 +88,7 @@ export function writeDocument<D extends Document>(
 }
 
 export function defineCollection<I extends Document, D extends Document = I>(spec: CollectionSpec<I, D>): Collection {
-  const { tag, path, errors, section, key = 'name' } = spec;
+  const { tag, path, errors, section, key = 'name', detail = key } = spec;
   const accept = spec.accept ?? ((draft: I) => draft as unknown as D);
   const show = (stored: Stored<D>) => ({ _id: stored.id, ...(spec.present ? spec.present(stored.body) : stored.body) });
   const keyOf = (document: Document) => String(document[key]);
@@ -110,7 +112,7 @@ export function defineCollection<I extends Document, D extends Document = I>(spe
       { key: keyOf(draft), body, newId: context.newId },
       before,
     );
-    return { answer: show(stored), changes, details: { [key]: keyOf(draft) } };
+    return { answer: show(stored), changes, details: { [detail]: keyOf(draft) } };
   };
 
   const shape = spec.answer ?? spec.schema;
@@ -198,7 +200,7 @@ export function defineCollection<I extends Document, D extends Document = I>(spe
         const released = new Set(cascade.flatMap((change) => releasedBy(change, { collection: tag, key: name })));
         const referrers = (await context.configuration.referrers(tag, name)).filter((referrer) => !released.has(referrer));
         if (referrers.length > 0) throw (errors.referenced ?? errors.invalid)(`'${name}' is used by ${referrers.slice(0, 10).join(', ')}`);
-        return { changes: [...cascade, remove(documentTable, { collection: tag, key: name }, { revision })], details: { [key]: name } };
+        return { changes: [...cascade, remove(documentTable, { collection: tag, key: name }, { revision })], details: { [detail]: name } };
       },
     }),
   };

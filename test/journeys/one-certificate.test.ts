@@ -221,6 +221,8 @@ async function story(services: readonly RunningService[]): Promise<void> {
       await until(async () => (await trail(code))[0]?.seal !== undefined);
       assert.equal((await trail(code)).length, 1, code);
     }
+    const made = { query: 'code equals "CONF-ADD" and detail.labelName equals "environment"' };
+    assert.equal(at(is(200, await admin.call('POST', '/api/v1/events/search', made)), 'results.length'), 1);
     assert.equal(at(is(403, await ada.call('POST', '/api/v1/events/search', {})), 'error'), 'SEC-PERM-001');
     assert.equal((await integrity(admin))['status'], 'verified');
 

@@ -15,6 +15,7 @@ export const labels = defineCollection({
   tag: 'certificate.label',
   id: 'label',
   path: '/api/v1/certificate/labels',
+  detail: 'labelName',
   schema: label,
   errors: collectionErrors('CERT-LABEL', 'Label', { referenced: 403, internal: 'Unexpected Error' }),
   section: sections.label,

@@ -21,6 +21,8 @@ const detailKeys: readonly string[] = [
   ...['profile', 'connector', 'role', 'team', 'idp', 'label', 'datasource'].map((prefix) => `${prefix}Name`),
   ...under('scheduledTask', 'Name', 'Type'),
   ...['campaign', 'hostname', 'port', 'source'],
+  // Ours: of documents that the list has no word for.
+  ...['name', 'identifier'],
 ];
 
 export const eventDictionary: Dictionary = {

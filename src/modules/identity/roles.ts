@@ -35,6 +35,7 @@ export const roles = defineCollection<Role>({
   tag: roleTag,
   id: roleTag,
   path: '/api/v1/security/roles',
+  detail: 'roleName',
   schema,
   errors,
   moreErrors: { delete: [errors.invalid] },

@@ -50,6 +50,7 @@ export const authorities = defineCollection<CertificateAuthority>({
   tag,
   id: 'ca',
   path: '/api/v1/cas',
+  detail: 'ca',
   schema: authority,
   answer,
   errors,

@@ -47,6 +47,7 @@ export function pkiModule({ types, now }: { readonly types: readonly PkiConnecto
     tag,
     id: 'pki.connector',
     path: '/api/v1/pki/connectors',
+    detail: 'pkiConnector',
     schema: anyOf(common, types),
     answer: anyAnswerOf({ ...common, status: status.nullable().optional() }, types),
     errors,

@@ -153,5 +153,5 @@ export const detailsOf = (row: RequestRow) => ({
   requestStatus: row.status,
   requester: row.requester ?? undefined,
   approver: row.approver ?? undefined,
-  profile: row.profile,
+  certificateProfile: row.profile,
 });

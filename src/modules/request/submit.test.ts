@@ -49,7 +49,7 @@ describe('a request is submitted', () => {
         ],
       );
       const { _id: requestId, certificate } = bodyOf(reply) as { _id: string; certificate: { serial: string } };
-      assert.partialDeepStrictEqual(events[1]!.details, { requestId, profile: 'web', certificateSerial: certificate.serial });
+      assert.partialDeepStrictEqual(events[1]!.details, { requestId, certificateProfile: 'web', certificateSerial: certificate.serial });
     });
 
   it('and waits for approval with the right to ask', async () => {

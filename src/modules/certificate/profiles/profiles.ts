@@ -31,6 +31,7 @@ export const profiles = defineCollection<WebraProfile>({
   tag,
   id: 'certificate.profile',
   path: '/api/v1/certificate/profiles',
+  detail: 'profileName',
   schema: webraProfile,
   errors,
   moreErrors: { list: [invalidModule] },
