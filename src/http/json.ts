@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
 import type { Capability, Operation, Reply } from '../kernel/action.ts';
 import type { Context } from '../kernel/context.ts';
-import { authErrors, routeErrors, ServiceError, type Thrower } from '../kernel/errors.ts';
+import { authErrors, isOutage, routeErrors, ServiceError, type Thrower } from '../kernel/errors.ts';
 import { Malformed, type Performer, problem } from '../kernel/perform.ts';
 import type { Credentials, Principal } from '../kernel/principal.ts';
 
@@ -83,8 +83,6 @@ async function answer(operation: Operation, api: JsonApi, request: FastifyReques
     return send(reply, problem(isOutage(error) ? routeErrors.unavailable() : authErrors.unexpected(), operation.class));
   }
 }
-
-const isOutage = (error: unknown): boolean => (error as { code?: unknown }).code === 'database-unavailable';
 
 export const withPrincipal = (context: Context, principal: Principal): Context => ({
   ...context,

@@ -108,3 +108,7 @@ export const routeErrors = defineErrors('ROUTE', {
 });
 /** A query (hcql, hrql, heql, hdql) that cannot be read; `detail` says where and what was expected. */
 export const queryErrors = defineErrors('HQL', { invalid: ['001', 400, 'Invalid HQL query'] });
+
+/** The code of an error that tells of the database's absence: an outage, not a bug. */
+export const outageCode = 'database-unavailable';
+export const isOutage = (error: unknown): boolean => (error as { code?: unknown }).code === outageCode;

@@ -2,7 +2,7 @@
 import type { Action, Input, OperationClass, Outcome, Reply } from './action.ts';
 import { type Change, type Commit, Conflict } from './change.ts';
 import type { Context } from './context.ts';
-import { authErrors, type ErrorKind, permissionErrors, routeErrors, ServiceError } from './errors.ts';
+import { authErrors, type ErrorKind, isOutage, permissionErrors, routeErrors, ServiceError } from './errors.ts';
 import type { EventDraft } from './event.ts';
 import { isStorable } from './schema.ts';
 
@@ -140,7 +140,7 @@ function reply<B>({ status, answer, mediaType, failure }: Outcome, action: Actio
 function asServiceError<B>(error: unknown, action: Action<B>, context: Context): ServiceError {
   if (error instanceof ServiceError) return error;
   context.log.error({ err: error, action: action.id }, 'an action failed unexpectedly');
-  if ((error as { code?: unknown }).code === 'database-unavailable') return routeErrors.unavailable();
+  if (isOutage(error)) return routeErrors.unavailable();
   return action.unexpected(undefined, { cause: error });
 }
 

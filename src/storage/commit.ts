@@ -2,6 +2,7 @@
  *  A unit (the changes of one action, its event among them) is applied whole or not at all. */
 import type pg from 'pg';
 import { type Change, type Commit, Conflict } from '../kernel/change.ts';
+import { isOutage } from '../kernel/errors.ts';
 import { unavailable } from './database.ts';
 import { groupStatement, lostCondition } from './statements.ts';
 
@@ -101,7 +102,6 @@ const codeOf = (error: unknown): string => (error as { code?: string }).code ?? 
 
 /** Serialization failure and deadlock: nothing is wrong with the unit itself. */
 const isTransient = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
-const isOutage = (error: unknown): boolean => codeOf(error) === 'database-unavailable';
 
 function translated(error: unknown, changes: readonly Change[]): unknown {
   const reason = conflicts.get(codeOf(error));

@@ -1,6 +1,7 @@
 /** Connections to PostgreSQL. The only place that knows the driver's settings. */
 import pg from 'pg';
 import type { Reader, Statement } from '../kernel/context.ts';
+import { outageCode } from '../kernel/errors.ts';
 
 export interface Database extends Reader {
   /** For the committer: statements that write. */
@@ -60,7 +61,7 @@ export function openDatabase({ url, poolSize, lanes, onError }: DatabaseOptions)
 
 /** The database cannot be reached, went away or does not come to an end: an outage, not a bug. */
 class DatabaseUnavailable extends Error {
-  readonly code = 'database-unavailable';
+  readonly code = outageCode;
 }
 
 const outages = /^(08...|57014|57P0[123]|53300|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOENT|HOSTUNREACH|AI_AGAIN))$/;
