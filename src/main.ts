@@ -35,8 +35,13 @@ async function main(): Promise<void> {
   if (inputs.argv.includes('--print-settings')) return void process.stdout.write(printSettings(inputs));
 
   const settings = loadSettings(inputs);
-  const log = pino({ level: settings.log.level, base: { node: settings.node } }, pino.destination({ dest: 2, sync: false }));
-  const service = await startService({ settings, sources: systemSources, log });
+  const destination = pino.destination({ dest: 2, sync: false });
+  const log = pino({ level: settings.log.level, base: { node: settings.node } }, destination);
+  const service = await startService({ settings, sources: systemSources, log }).catch((error: unknown) => {
+    // The reason comes last, below what was logged on the way.
+    destination.flushSync();
+    throw error;
+  });
   process.stdout.write(welcome(settings, service));
 
   let stopping = false;

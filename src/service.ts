@@ -13,7 +13,7 @@ import { createPerformer } from './kernel/perform.ts';
 import { nobody } from './kernel/principal.ts';
 import { type LabTools, makeLab } from './lab.ts';
 import { bootstrap, createAuthenticator } from './modules/identity/index.ts';
-import { checkVault } from './modules/system/index.ts';
+import { checkVault, type VaultChecked } from './modules/system/index.ts';
 import type { Settings } from './settings.ts';
 import { createCommitter } from './storage/commit.ts';
 import { type Database, openDatabase } from './storage/database.ts';
@@ -153,7 +153,8 @@ function sealSecret({ events }: Settings, vault: RootVault): Uint8Array {
 async function firstStart(settings: Settings, tools: LabTools): Promise<{ administratorSecret?: string }> {
   const { performer, context } = tools;
   const checked = await performer.perform(checkVault, { params: {}, query: {}, body: undefined }, await context(nobody));
-  if (checked.status >= 300)
+  if (checked.status !== 200) throw new Error(`The vault key could not be checked: ${JSON.stringify(checked.body)}`);
+  if (!(checked.body as VaultChecked).fits)
     throw new Error(
       'The vault key is not the one that this database was sealed with: give the key it was started with at first (vaultKey).',
     );

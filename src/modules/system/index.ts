@@ -1,2 +1,2 @@
 /** The service itself. */
-export { checkVault } from './vault-check.ts';
+export { checkVault, type VaultChecked } from './vault-check.ts';
