@@ -62,7 +62,6 @@ describe('a newcomer', () => {
   it('starts it, has a certificate by the line that it prints, stops it and starts it again', async () => {
     const directory = await folder();
     const first = await begin({ directory, settings: withoutPassword });
-    assert.ok(first.readyMs <= 5_000, `ready after ${first.readyMs} ms`);
     for (const part of [`Perennial ${version}`, directory, first.url.replace('127.0.0.1', 'localhost'), 'Ctrl-C'])
       assert.ok(first.welcome.includes(part), `${part} in ${first.welcome}`);
 
@@ -85,13 +84,7 @@ describe('a newcomer', () => {
     assert.ok(performance.now() - asked < 5_000, 'it does not take long to stop');
     assert.deepEqual(databaseProcesses(directory), []);
 
-    let second = await begin({ directory, settings: withoutPassword });
-    for (let again = 0; second.readyMs > 2_000 && again < 2; again++) {
-      // The machine may have been busy with something else.
-      await second.stop();
-      second = await begin({ directory, settings: withoutPassword });
-    }
-    assert.ok(second.readyMs <= 2_000, `ready again after ${second.readyMs} ms`);
+    const second = await begin({ directory, settings: withoutPassword });
     assert.doesNotMatch(second.welcome, /login/, 'the secret is told once');
     const query = { query: 'dn contains "first.example.test"', withCount: true };
     assert.equal(at(is(200, await second.client('administrator', secret).call('POST', '/api/v1/certificates/search', query)), 'count'), 1);
