@@ -17,7 +17,7 @@ type ValueOf<T extends ColumnType> = T extends 'bigint'
 export type Columns = Readonly<Record<string, ColumnType>>;
 export type RowOf<C extends Columns> = { readonly [K in keyof C]: ValueOf<C[K]> | null };
 
-/** `key` is what a row is found by and the order in which rows are locked. */
+/** `key` finds one row at most; whatever is not inserted is found by the whole of it. */
 export interface Table<C extends Columns = Columns> {
   readonly name: string;
   readonly columns: C;

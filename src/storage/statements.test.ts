@@ -21,6 +21,13 @@ describe('the statement of a group', () => {
     assert.throws(() => groupStatement([insert(thing, { 'id) values (1); --': 'a' } as never)]), /has no column/);
   });
 
+  it('finds rows by the whole of their key alone', () => {
+    const pair = defineTable('pair', { one: 'text', two: 'text' }, ['one', 'two']);
+    for (const change of [update(pair, { one: 'a' }, { two: 'b' }), remove(pair, { two: 'b' }), guard(pair, {})])
+      assert.throws(() => groupStatement([change]), /does not name (one|two)/);
+    groupStatement([remove(pair, { two: 'b', one: 'a' })]);
+  });
+
   it('has a name as long as there are few of them: a connection never forgets one', () => {
     const names = new Set<string | undefined>();
     for (let i = 0; i < 700; i++) {

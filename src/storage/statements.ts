@@ -107,9 +107,16 @@ function groupText(batches: readonly Batch[]): string {
   return `with ${parts.join(',\n')}\nselect 1 / case when ${holds.join(' and ')} then 1 else 0 end`;
 }
 
+/** What is found by less than its key could be several rows, and rows are counted by the batch. */
+function requireWholeKey({ change: { table, op }, members }: Batch): void {
+  const missing = op === 'insert' ? undefined : table.key.find((column) => !(column in members[0]!.key));
+  if (missing) throw new Error(`${op} on ${table.name} does not name ${missing}`);
+}
+
 function partText(batch: Batch, next: () => number): string {
   const { table, op } = batch.change;
   const columns = columnsOf(batch);
+  requireWholeKey(batch);
   const from = `unnest(${columns.map(({ type }) => parameterText(type, next())).join(', ')}) as x(${columns.map(({ alias }) => alias).join(', ')})`;
   const value = ({ type, alias }: Column) => valueText(type, `x.${alias}`);
   const of = (prefix: string) => columns.filter(({ alias }) => alias.startsWith(prefix));
