@@ -12,7 +12,7 @@ import { pgbenchCommits } from './support/limits.ts';
 import { httpRequest, load } from './support/load.ts';
 
 const connections = 64;
-const [lanes, unitsMax] = [process.argv[3] ?? '2', process.argv[4] ?? '64'];
+const [lanes, unitsMax] = [process.argv[3] ?? '2', process.argv[4] ?? '32'];
 
 export async function run(): Promise<object> {
   const directory = mkdtempSync(join(tmpdir(), 'perennial-bench-'));

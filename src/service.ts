@@ -69,11 +69,11 @@ async function start({ settings, sources, log }: ServiceTools, undo: Undo[]): Pr
   });
   const vault = createVault({ key, random: sources.random });
 
-  const commit = createCommitter(database.writers, { lanes, unitsMax: 32 });
+  const commit = createCommitter(database.writers, { lanes });
   // The sealer has a lane of its own: its batches are larger than what callers wait for.
   const parts = assemble({
     sealSecret: sealSecret(settings, vault),
-    commit: createCommitter(database.writers, { lanes: 1, unitsMax: 64 }),
+    commit: createCommitter(database.writers, { lanes: 1 }),
     sources,
   });
   const performer = createPerformer(commit, parts.trail);

@@ -20,7 +20,8 @@ interface Unit {
 
 const attemptsMax = 5;
 
-export function createCommitter(pool: pg.Pool, { lanes, unitsMax }: CommitterOptions = { lanes: 2, unitsMax: 64 }): Commit {
+/** More units a transaction save little and let callers wait longer. */
+export function createCommitter(pool: pg.Pool, { lanes = 2, unitsMax = 32 }: Partial<CommitterOptions> = {}): Commit {
   let waiting: Unit[] = [];
   let busy = 0;
 

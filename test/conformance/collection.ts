@@ -31,6 +31,35 @@ export async function writeGiven({ commit, as }: Bench, given: readonly Given[])
   if (changes.length > 0) await commit(changes);
 }
 
+/** A bench for the tests around the call: before each of them it holds `given` and nothing else. */
+export function benchWith(given: readonly Given[]): Bench {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+  });
+  after(() => bench.close());
+  beforeEach(async () => {
+    await bench.clear();
+    await writeGiven(bench, given);
+  });
+  return {
+    get database() {
+      return bench.database;
+    },
+    get performer() {
+      return bench.performer;
+    },
+    get clock() {
+      return bench.clock;
+    },
+    commit: (changes) => bench.commit(changes),
+    as: (...call) => bench.as(...call),
+    perform: (action, input, principal) => bench.perform(action, input, principal),
+    clear: () => bench.clear(),
+    close: () => bench.close(),
+  };
+}
+
 export function collectionContract(collection: Collection, { valid, invalid, shown = valid, given = [] }: Samples): void {
   const key = String(valid[collection.key]);
   const byKey = { params: { [collection.key]: key } };
@@ -50,15 +79,7 @@ export function collectionContract(collection: Collection, { valid, invalid, sho
   const owner = principalWith(['configuration:*', 'lifecycle:*', 'discovery:*']);
 
   describe(`the collection ${collection.tag}`, () => {
-    let bench: Bench;
-    before(async () => {
-      bench = await openBench();
-    });
-    after(() => bench.close());
-    beforeEach(async () => {
-      await bench.clear();
-      await writeGiven(bench, given);
-    });
+    const bench = benchWith(given);
     const call = (verb: Verb, input: { params?: Record<string, string>; body?: unknown } = {}, principal = owner) =>
       bench.perform(operations.get(verb)!, input, principal);
     const create = async () =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Given, writeGiven } from '../../../test/conformance/collection.ts';
-import { type Bench, openBench, principalWith } from '../../../test/support/context.ts';
+import { benchWith, type Given, writeGiven } from '../../../test/conformance/collection.ts';
+import { principalWith } from '../../../test/support/context.ts';
 import type { Reply } from '../../kernel/action.ts';
 import { includes } from '../../kernel/permission.ts';
 import type { Permission, Principal } from '../../kernel/principal.ts';
@@ -21,15 +21,7 @@ const boss: readonly Given[] = [
 ];
 
 describe('who may manage accounts and rights', () => {
-  let bench: Bench;
-  before(async () => {
-    bench = await openBench();
-  });
-  after(() => bench.close());
-  beforeEach(async () => {
-    await bench.clear();
-    await writeGiven(bench, boss);
-  });
+  const bench = benchWith(boss);
   const manager = principalWith([`${access}:*`, 'configuration:ca:manage'], 'eve');
   const call = (id: string, body: object, principal: Principal = manager): Promise<Reply> =>
     bench.perform(

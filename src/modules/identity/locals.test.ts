@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { collectionContract, type Given, writeGiven } from '../../../test/conformance/collection.ts';
-import { type Bench, eventsIn, openBench, principalWith } from '../../../test/support/context.ts';
+import { beforeEach, describe, it } from 'node:test';
+import { benchWith, collectionContract, type Given, writeGiven } from '../../../test/conformance/collection.ts';
+import { eventsIn, principalWith } from '../../../test/support/context.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import { type LocalIdentity, localTag } from './documents.ts';
 import { locals } from './locals.ts';
@@ -23,15 +23,7 @@ collectionContract(locals, {
 });
 
 describe('local identities', () => {
-  let bench: Bench;
-  before(async () => {
-    bench = await openBench();
-  });
-  after(() => bench.close());
-  beforeEach(async () => {
-    await bench.clear();
-    await writeGiven(bench, [provider]);
-  });
+  const bench = benchWith([provider]);
   const owner = principalWith(['configuration:*']);
   const operationOf = (end: string) => locals.operations.find(({ id }) => id === `${localTag}.${end}`)!;
   const call = (end: string, input: { params?: Record<string, string>; body?: unknown }, principal: Principal | undefined = owner) =>

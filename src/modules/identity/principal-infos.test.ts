@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { collectionContract, type Given, writeGiven } from '../../../test/conformance/collection.ts';
-import { type Bench, openBench, principalWith } from '../../../test/support/context.ts';
+import { beforeEach, describe, it } from 'node:test';
+import { benchWith, collectionContract, type Given, writeGiven } from '../../../test/conformance/collection.ts';
+import { principalWith } from '../../../test/support/context.ts';
 import { principalInfos } from './principal-infos.ts';
 
 const role: Given = ['security.role', 'operators', { name: 'operators', permissions: [] }];
@@ -43,15 +43,7 @@ collectionContract(principalInfos, {
 });
 
 describe('principal infos', () => {
-  let bench: Bench;
-  before(async () => {
-    bench = await openBench();
-  });
-  after(() => bench.close());
-  beforeEach(async () => {
-    await bench.clear();
-    await writeGiven(bench, [role]);
-  });
+  const bench = benchWith([role]);
   const owner = principalWith(['configuration:*']);
   const operationOf = (end: string) => principalInfos.operations.find(({ id }) => id === `security.principal.info.${end}`)!;
   const call = (end: string, input: { params?: Record<string, string>; body?: unknown }, principal = owner) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { collectionContract, type Given, writeGiven } from '../../../test/conformance/collection.ts';
-import { type Bench, openBench, principalWith } from '../../../test/support/context.ts';
+import { describe, it } from 'node:test';
+import { benchWith, collectionContract, type Given, writeGiven } from '../../../test/conformance/collection.ts';
+import { principalWith } from '../../../test/support/context.ts';
 import type { Stored } from '../../kernel/configuration.ts';
 import { type PrincipalInfo, principalInfoDocuments } from './documents.ts';
 import { withoutProfile } from './permissions.ts';
@@ -36,15 +36,7 @@ collectionContract(roles, {
 });
 
 describe('roles', () => {
-  let bench: Bench;
-  before(async () => {
-    bench = await openBench();
-  });
-  after(() => bench.close());
-  beforeEach(async () => {
-    await bench.clear();
-    await writeGiven(bench, [profile]);
-  });
+  const bench = benchWith([profile]);
   const owner = principalWith(['configuration:*', 'lifecycle:*', 'discovery:*']);
   const [create, update, remove] = ['add', 'update', 'delete'].map(
     (end) => roles.operations.find(({ id }) => id === `security.role.${end}`)!,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { collectionContract, writeGiven } from '../../../test/conformance/collection.ts';
+import { describe, it } from 'node:test';
+import { benchWith, collectionContract } from '../../../test/conformance/collection.ts';
 import { sampleOrder } from '../../../test/conformance/pki-connector.ts';
-import { type Bench, eventsIn, openBench, principalWith } from '../../../test/support/context.ts';
+import { eventsIn, principalWith } from '../../../test/support/context.ts';
 import { pkiConnectorTypes } from '../../connectors/pki/index.ts';
 import type { Operation } from '../../kernel/action.ts';
 import { pkiModule } from './connectors.ts';
@@ -38,15 +38,7 @@ collectionContract(module().connectors, {
 describe('PKI connectors', () => {
   const owner = principalWith(['configuration:*']);
   const { connectors, openConnector } = module();
-  let bench: Bench;
-  before(async () => {
-    bench = await openBench();
-  });
-  after(() => bench.close());
-  beforeEach(async () => {
-    await bench.clear();
-    await writeGiven(bench, [['pki.queue', 'slow', queue]]);
-  });
+  const bench = benchWith([['pki.queue', 'slow', queue]]);
   const operation = (id: string): Operation => connectors.operations.find((one) => one.id === `pki.connector.${id}`)!;
   const call = async (id: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }> => {
     const { status, body: answer } = await bench.perform(operation(id), { body, params: { name: 'lab' } }, owner);

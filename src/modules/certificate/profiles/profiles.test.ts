@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { collectionContract, writeGiven } from '../../../../test/conformance/collection.ts';
-import { type Bench, openBench, principalWith } from '../../../../test/support/context.ts';
+import { describe, it } from 'node:test';
+import { benchWith, collectionContract, writeGiven } from '../../../../test/conformance/collection.ts';
+import { principalWith } from '../../../../test/support/context.ts';
 import { defineTable, insert } from '../../../kernel/change.ts';
 import type { Permission } from '../../../kernel/principal.ts';
 import { webraGiven, webraSample } from './fixtures/webra.ts';
@@ -97,19 +97,11 @@ const requestTable = defineTable(
 );
 
 describe('profiles', () => {
-  let bench: Bench;
-  before(async () => {
-    bench = await openBench();
-  });
-  after(() => bench.close());
-  beforeEach(async () => {
-    await bench.clear();
-    await writeGiven(bench, [
-      ...webraGiven,
-      ['certificate.profile', 'web', webraSample],
-      ['certificate.profile', 'other', { ...webraSample, name: 'other' }],
-    ]);
-  });
+  const bench = benchWith([
+    ...webraGiven,
+    ['certificate.profile', 'web', webraSample],
+    ['certificate.profile', 'other', { ...webraSample, name: 'other' }],
+  ]);
 
   it('says by its path what is not available', async () => {
     const detailOf = async (part: object) => {
