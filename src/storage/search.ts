@@ -1,5 +1,8 @@
 /** A query's tree → an SQL condition, and the statements around it. The only translator; every value is bound. */
+import type { Context, Reader } from '../kernel/context.ts';
+import { queryErrors } from '../kernel/errors.ts';
 import { type Dictionary, findPlace, type Meaning, type Place, type Sort, vocabularyOf } from '../kernel/search.ts';
+import { QueryError } from '../lib/query/error.ts';
 import { resolve } from '../lib/query/instant.ts';
 import { parse } from '../lib/query/parse.ts';
 import { portable } from '../lib/query/pattern.ts';
@@ -137,6 +140,29 @@ export function cut<Row>(rows: readonly Row[], pageSize: number): { readonly res
 /** How many rows there are over all pages, as `count`. */
 export function count(selection: Selection): Statement {
   return statement(sql`select count(*)::integer as count ${source(selection)}`);
+}
+
+/** The condition of a caller's query. Throws `HQL-001`. */
+export function conditionOf(
+  query: string | undefined,
+  dictionary: Dictionary,
+  { now, queryDepthMax }: Pick<Context, 'now' | 'queryDepthMax'>,
+): Sql {
+  try {
+    return compile(parse(query, vocabularyOf(dictionary), { depthMax: queryDepthMax }), dictionary, now());
+  } catch (error) {
+    throw error instanceof QueryError ? queryErrors.invalid(error.message) : error;
+  }
+}
+
+/** One page of rows with what an answer says about it; they are counted when that is asked for. */
+export async function readPage<Row>(database: Reader, selection: PageSelection, withCount: boolean | undefined) {
+  const { pageIndex, pageSize } = selection;
+  const [rows, counted] = await Promise.all([
+    database.rows<Row>(page(selection)),
+    withCount ? database.rows<{ readonly count: number }>(count(selection)) : [],
+  ]);
+  return { ...cut(rows, pageSize), pageIndex, pageSize, ...counted[0] };
 }
 
 function source({ from, where }: Selection): Sql {

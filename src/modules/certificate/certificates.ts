@@ -4,13 +4,11 @@ import { type Operation, operation } from '../../kernel/action.ts';
 import type { Context } from '../../kernel/context.ts';
 import { defineErrors, permissionErrors, queryErrors } from '../../kernel/errors.ts';
 import { text } from '../../kernel/schema.ts';
-import { fieldSearchQuery, SortError, sortColumns, vocabularyOf } from '../../kernel/search.ts';
+import { fieldSearchQuery, SortError, sortColumns } from '../../kernel/search.ts';
 import { DerError } from '../../lib/der/read.ts';
-import { QueryError } from '../../lib/query/error.ts';
-import { parse } from '../../lib/query/parse.ts';
 import { parseCertificate } from '../../lib/x509/certificate.ts';
 import { parsePem } from '../../lib/x509/pem.ts';
-import { compile, count, cut, page } from '../../storage/search.ts';
+import { conditionOf, readPage } from '../../storage/search.ts';
 import { certificateDictionary } from './certificates.query.ts';
 import { type CertificateRow, findCertificate, findCertificateByDer, findCertificates } from './certificates.store.ts';
 import { chooseFields, FieldError, permissionsOn, presentCertificate, presentSearchResult } from './present.ts';
@@ -129,14 +127,11 @@ const list = operation<readonly string[]>({
 
 type SearchQuery = z.infer<typeof fieldSearchQuery>;
 
-function selectionOf({ query, sortedBy, fields }: SearchQuery, { now, queryDepthMax: depthMax }: Context) {
+function shapeOf({ sortedBy, fields }: SearchQuery) {
   try {
-    const condition = compile(parse(query, vocabularyOf(certificateDictionary), { depthMax }), certificateDictionary, now());
-    return { condition, sort: sortColumns(certificateDictionary, sortedBy), chosen: chooseFields(fields) };
+    return { sort: sortColumns(certificateDictionary, sortedBy), chosen: chooseFields(fields) };
   } catch (error) {
-    if (error instanceof QueryError) throw queryErrors.invalid(error.message);
-    if (error instanceof SortError || error instanceof FieldError) throw invalid(error.message);
-    throw error;
+    throw error instanceof SortError || error instanceof FieldError ? invalid(error.message) : error;
   }
 }
 
@@ -150,19 +145,17 @@ const search = operation<SearchQuery>({
   errors: [invalid, queryErrors.invalid, internal],
   answers: { 200: certificateSearchResults },
   async run({ body }, context) {
-    const { pageIndex, pageSize, withCount, fields } = body;
-    const { condition, sort, chosen } = selectionOf(body, context);
-    const selection = { from: 'certificate', where: [condition, whereSeen(await visibilityOf(context))] };
-    const [rows, counted] = await Promise.all([
-      context.database.rows<CertificateRow>(page({ ...selection, columns: chosen.columns, sort, pageIndex, pageSize })),
-      withCount ? context.database.rows<{ count: number }>(count(selection)) : [],
-    ]);
-    const { results, hasMore } = cut(rows, pageSize);
+    const { query, pageIndex, pageSize, withCount, fields } = body;
+    const condition = conditionOf(query, certificateDictionary, context);
+    const { sort, chosen } = shapeOf(body);
+    const where = [condition, whereSeen(await visibilityOf(context))];
+    const selection = { from: 'certificate', where, columns: chosen.columns, sort, pageIndex, pageSize };
+    const { results, ...rest } = await readPage<CertificateRow>(context.database, selection, withCount);
     const shown = results.map(async (row) => ({
       ...presentSearchResult(row, chosen),
       ...(fields ? {} : { permissions: (await withPermissions(row, context)).permissions }),
     }));
-    return { answer: { results: await Promise.all(shown), pageIndex, pageSize, ...counted[0], hasMore } };
+    return { answer: { results: await Promise.all(shown), ...rest } };
   },
 });
 

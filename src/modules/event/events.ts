@@ -1,15 +1,12 @@
 /** Reading events: search (heql) and single ones, sealed or about to be. */
 import { z } from 'zod';
 import { type Operation, operation } from '../../kernel/action.ts';
-import type { Context } from '../../kernel/context.ts';
 import { queryErrors } from '../../kernel/errors.ts';
 import { eventCodes, eventModules, eventStatuses } from '../../kernel/event.ts';
 import { needs, sections } from '../../kernel/permission.ts';
 import { epochMs, id } from '../../kernel/schema.ts';
-import { type Sort, SortError, searchQuery, sortColumns, vocabularyOf } from '../../kernel/search.ts';
-import { QueryError } from '../../lib/query/error.ts';
-import { parse } from '../../lib/query/parse.ts';
-import { compile, count, cut, page } from '../../storage/search.ts';
+import { type Sort, SortError, searchQuery, sortColumns } from '../../kernel/search.ts';
+import { conditionOf, readPage } from '../../storage/search.ts';
 import { eventErrors } from './errors.ts';
 import { eventDictionary } from './events.query.ts';
 
@@ -62,13 +59,6 @@ const present = ({ id, at, details, remove_at: removeAt, seal, ...row }: Row) =>
 
 const newestFirst: readonly Sort[] = [{ column: 'at', descending: true }];
 
-/** Throws what the search was refused with. */
-function refused(error: unknown): never {
-  if (error instanceof QueryError) throw queryErrors.invalid(error.message);
-  if (error instanceof SortError) throw eventErrors.query(error.message);
-  throw error;
-}
-
 const frame = {
   tag: 'event',
   class: 'configuration',
@@ -81,13 +71,11 @@ const frame = {
 
 type SearchQuery = z.infer<typeof searchQuery>;
 
-function selectionOf({ query, sortedBy = [] }: SearchQuery, { now, queryDepthMax: depthMax }: Context) {
+function sortOf({ sortedBy = [] }: SearchQuery): readonly Sort[] {
   try {
-    const condition = compile(parse(query, vocabularyOf(eventDictionary), { depthMax }), eventDictionary, now());
-    const sort = sortedBy.length > 0 ? sortColumns(eventDictionary, sortedBy) : newestFirst;
-    return { selection: { from: 'event_all', where: [condition] }, sort };
+    return sortedBy.length > 0 ? sortColumns(eventDictionary, sortedBy) : newestFirst;
   } catch (error) {
-    return refused(error);
+    throw error instanceof SortError ? eventErrors.query(error.message) : error;
   }
 }
 
@@ -101,15 +89,14 @@ export const eventOperations: readonly Operation[] = [
     errors: [queryErrors.invalid, eventErrors.query, eventErrors.internal],
     answers: { 200: results },
     async run({ body }, context) {
-      const { database } = context;
-      const { pageIndex, pageSize, withCount } = body;
-      const { selection, sort } = selectionOf(body, context);
-      const [rows, counted] = await Promise.all([
-        database.rows<Row>(page({ ...selection, columns, sort, pageIndex, pageSize })),
-        withCount ? database.rows<{ count: number }>(count(selection)) : [],
-      ]);
-      const { results, hasMore } = cut(rows, pageSize);
-      return { answer: { results: results.map(present), pageIndex, pageSize, ...counted[0], hasMore } };
+      const { query, pageIndex, pageSize, withCount } = body;
+      const where = [conditionOf(query, eventDictionary, context)];
+      const found = await readPage<Row>(
+        context.database,
+        { from: 'event_all', where, columns, sort: sortOf(body), pageIndex, pageSize },
+        withCount,
+      );
+      return { answer: { ...found, results: found.results.map(present) } };
     },
   }),
   operation({
